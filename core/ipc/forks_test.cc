@@ -224,13 +224,13 @@ TEST(Forks, AForkThatFailsLeavesNoHold) {
   });
 }
 
-TEST(Forks, AChildThatGetsNoNumberLeavesTheMemoryAlone) {
+TEST(Forks, ForAChildThatGetsNoNumberItsParentHoldsTheMemory) {
   const std::shared_ptr<Segment> segment = MakeSegment();
   SlotHold slot = *segment->Allocate(kNbytes);
   const SlotName name = slot.name();
   std::vector<int> files;
   for (int i = 0; i < kMostParticipants; ++i) {
-    files.push_back(OpenAgain(segment->file()));
+    files.push_back(OpenFileOf(*segment));
     TakeNumber(files.back(), i);
   }
   ChildProcess child([&](Channel& parent) {
@@ -243,8 +243,10 @@ TEST(Forks, AChildThatGetsNoNumberLeavesTheMemoryAlone) {
   });
   for (const int file : files) close(file);
   EXPECT_FALSE(slot.IsHeldByOthers(/*thorough=*/false));
+  EXPECT_TRUE(slot.HasOtherHolds()) << "this process holds for the child what that can't hold";
   child.Send('x');
   EXPECT_TRUE(child.Receive<bool>());
+  slot = SlotHold();
   EXPECT_TRUE(TryOpen(name).ok());
   child.Send('x');
   EXPECT_TRUE(child.Receive<bool>()) << "later it can take part";

@@ -86,6 +86,8 @@ class KilledAnywhere : public testing::Test {
 
   // The slot that this process has is whole, and everything else can be had.
   void Check(int64_t steps) {
+    // (What it forked ends by itself.)
+    for (int i = 0; i < 5000 && segment_->Stats()->holders.size() != 1; ++i) usleep(1000);
     const char* mine = static_cast<const char*>(*mine_.Data());
     for (size_t i = 0; i < kSlot; ++i) ASSERT_EQ(mine[i], 'm') << steps;
     ASSERT_FALSE(mine_.IsHeldByOthers(/*thorough=*/true)) << steps;
@@ -162,6 +164,17 @@ TEST_F(KilledAnywhere, WhileItSplitsAndMergesAndReclaims) {
         }
       },
       [this] { (void)segment_->Allocate(21 * kGranuleBytes).ok(); });
+}
+
+// The child that it may have made by then ends at once.
+TEST_F(KilledAnywhere, WhileItForks) {
+  KillAtEachStep(
+      5, [this] { WarmUp(*segment_); },
+      [] {
+        const pid_t child = fork();
+        if (child == 0) _exit(0);
+        waitpid(child, nullptr, 0);
+      });
 }
 
 TEST_F(KilledAnywhere, WhileItJoins) {

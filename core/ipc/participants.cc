@@ -9,6 +9,8 @@
 #include <ctime>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -55,7 +57,8 @@ void Pause() {
 int OpenAgain(int file) {
   char path[40];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-  return open(path, O_RDWR | O_CLOEXEC);
+  // With O_NONBLOCK, the call does not wait for whoever has a lease on the file.
+  return open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 }
 
 bool TakeNumber(int file, int participant) { return TryLock(file, BytesOf(participant), 2); }
@@ -74,14 +77,15 @@ bool BeginCleaning(int file, int participant) {
 void EndCleaning(int file, int participant) { Unlock(file, BytesOf(participant) + 1, 1); }
 
 absl::Status StructureLock::Acquire(int file) {
-  for (int attempt = 0; attempt < 50'000; ++attempt) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(5);
+  do {
     if (TryLock(file, kStructureByte, 1)) return absl::OkStatus();
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
       return absl::UnavailableError(
           absl::StrCat("Shared memory can't be locked: ", std::strerror(errno), "."));
     }
     Pause();
-  }
+  } while (absl::Now() < deadline);
   return absl::UnavailableError(
       "Another process has kept the table of the shared memory locked for five seconds: it may be "
       "stopped. End it or let it go on.");

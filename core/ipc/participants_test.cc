@@ -26,7 +26,7 @@ using testing::HasSubstr;
 class ParticipantsTest : public testing::Test {
  protected:
   int Open() {
-    files_.push_back(OpenAgain(segment_->file()));
+    files_.push_back(OpenFileOf(*segment_));
     EXPECT_GE(files_.back(), 0);
     return files_.back();
   }
@@ -53,7 +53,7 @@ TEST_F(ParticipantsTest, ANumberBelongsToOneOpenFile) {
 
 TEST_F(ParticipantsTest, ANumberEndsWithItsProcess) {
   ChildProcess child([&](Channel& parent) {
-    parent.Send(TakeNumber(OpenAgain(segment_->file()), 255));
+    parent.Send(TakeNumber(OpenFileOf(*segment_), 255));
     pause();
   });
   const int file = Open();
@@ -95,7 +95,7 @@ TEST_F(ParticipantsTest, MoreProcessesThanThereAreNumbersIsAnErrorThatPasses) {
   const SlotHold slot = *other->Allocate(1);
   std::vector<int> files;
   for (int i = 0; i < kMostParticipants; ++i) {
-    files.push_back(OpenAgain(other->file()));
+    files.push_back(OpenFileOf(*other));
     EXPECT_EQ(TakeNumber(files.back(), i), i != 0) << i;  // this process has the first
   }
   opener.Send(slot.name());
@@ -129,7 +129,7 @@ TEST_F(ParticipantsTest, TheNumbersOfKilledProcessesAreUsedAgainAndTheirSlotsFre
 
 TEST_F(ParticipantsTest, AStoppedProcessThatHasTheStructureLockIsAnErrorAndAKilledOneIsNot) {
   ChildProcess child([&](Channel& parent) {
-    const int file = OpenAgain(segment_->file());
+    const int file = OpenFileOf(*segment_);
     const StructureLock lock(file);
     parent.Send(lock.status().ok());
     pause();
@@ -168,7 +168,7 @@ TEST_F(ParticipantsTest, TheStructureLockExcludesProcesses) {
   std::vector<std::unique_ptr<ChildProcess>> children;
   for (int i = 0; i < 3; ++i) {
     children.push_back(std::make_unique<ChildProcess>([&](Channel&) {
-      const int file = OpenAgain(segment_->file());
+      const int file = OpenFileOf(*segment_);
       for (int round = 0; round < 200; ++round) {
         const StructureLock lock(file);
         if (!lock.status().ok()) _exit(1);

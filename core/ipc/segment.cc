@@ -47,8 +47,14 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(size_t nbytes, SegmentK
   const StdMutexLock lock(StructureMutex());
   absl::StatusOr<SegmentFile> file = MakeSegmentFile(GranulesFor(nbytes), kind, backing);
   if (!file.ok()) return file.status();
+  absl::Cleanup unlink_file = [&] {
+    if (backing == SegmentBacking::kFolder) unlink(PathOf(file->name).c_str());
+  };
   absl::StatusOr<std::shared_ptr<Segment>> made = Map(*file, /*is_mine=*/true);
-  if (!made.ok() && backing == SegmentBacking::kFolder) unlink(PathOf(file->name).c_str());
+  if (!made.ok()) return made;
+  std::move(unlink_file).Cancel();
+  // Mapped now, since a process that gives up its rights later could not.
+  if (absl::Status s = (*made)->Mapping(/*read_only=*/false).status(); !s.ok()) return s;
   return made;
 }
 
@@ -173,7 +179,10 @@ absl::Status Segment::MapTable() {
   if (!references.ok()) return references.status();
   absl::StatusOr<LazyArray<uint64_t>> held = LazyArray<uint64_t>::Make(granules_ / 64 + 1);
   if (!held.ok()) return held.status();
-  local_.reset(new Local{*std::move(references), *std::move(held), {}});
+  absl::StatusOr<LazyArray<uint64_t>> forever = LazyArray<uint64_t>::Make(granules_ / 64 + 1);
+  if (!forever.ok()) return forever.status();
+  local_.reset(
+      new Local{*std::move(references), *std::move(held), *std::move(forever), {}});
   return absl::OkStatus();
 }
 
@@ -324,7 +333,10 @@ SlotHold Segment::TakeOrCarve(uint64_t count, absl::Status& status) {
       if (const auto slot = table_->Carve(me_, count)) return Note(*slot);
     }
     if (const auto slot = table_->TakeAndSplit(me_, count)) return Note(*slot);
-    if (pass == 0) table_->Merge();
+    if (pass == 0) {
+      table_->CutSlack(me_);
+      table_->Merge();
+    }
   }
   return {};
 }

@@ -26,7 +26,8 @@
 // still truncate the file later; an access is then a SIGBUS, as for any mapped file.
 //
 // Forks: a child holds what its parent held at the fork (in segments of kHostMemory), and unlinks
-// none of its files. Any thread.
+// none of its files. If it can't (there is no descriptor, or the parent has given up its rights), the
+// parent goes on to hold that as long as it lives. Any thread.
 
 #ifndef DOVETAIL_CORE_IPC_SEGMENT_H_
 #define DOVETAIL_CORE_IPC_SEGMENT_H_
@@ -114,8 +115,11 @@ class SlotHold {
   // Whether other processes hold it. `thorough`: ignores those that have ended, at the cost of some
   // system calls.
   bool IsHeldByOthers(bool thorough) const;
-  // Keeps `other` until this process no longer holds this slot. `key` is for FindCompanion.
-  void KeepCompanion(std::string key, SlotHold other) const;
+  // Writes to the start of the slot without a mapping that can be written. False if that fails.
+  bool Write(std::string_view bytes) const;
+  // Keeps `other` until this process no longer holds this slot. `key` is for FindCompanion. Returns
+  // the name of the one that is kept: that of an earlier call with this key, if there was one.
+  SlotName KeepCompanion(std::string key, SlotHold other) const;
   // The name of the slot that is kept under the key.
   std::optional<SlotName> FindCompanion(std::string_view key) const;
 
@@ -156,10 +160,9 @@ class Segment : public std::enable_shared_from_this<Segment> {
   SegmentName name() const { return name_; }
   SegmentKind kind() const { return kind_; }
   size_t nbytes() const { return granules_ * kGranuleBytes; }
-  // The file's descriptor, which stays the segment's. Only that of an anonymous segment may be
-  // given to other processes: another one would keep this process's number for as long as they have
-  // it.
-  int file() const { return sent_file_ >= 0 ? sent_file_ : file_; }
+  // The descriptor of an anonymous segment, to send. It stays the segment's. -1 for others, which
+  // are opened by name. (The one with the locks would keep this process's number where it is sent.)
+  int file() const { return sent_file_; }
   // Whether this process made it.
   bool is_mine() const { return is_mine_; }
   // Whether its maker has released it or is about to end: other processes can't map it any more.
@@ -220,7 +223,9 @@ class Segment : public std::enable_shared_from_this<Segment> {
   // SegmentHandlers of process_token.h, called with both mutexes held.
   void PrepareFork() ABSL_NO_THREAD_SAFETY_ANALYSIS;
   void ForgetFork();
-  void BecomeChild();
+  void BecomeChild() ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  template <typename F>
+  void ForEachHeld(F f);  // f(slot)
   template <void (Segment::*kHandler)()>
   static void ForAll() ABSL_NO_THREAD_SAFETY_ANALYSIS;
   static void BecomeChildForAll() ABSL_NO_THREAD_SAFETY_ANALYSIS;

@@ -77,6 +77,9 @@ absl::Status Initialize(const SegmentFile& file) {
   return absl::OkStatus();
 }
 
+// Such names are odd, so that no file takes the place of one of the other kind.
+bool IsAnonymous(SegmentName name) { return (name.number & 1) != 0; }
+
 // `what` names the file in errors.
 absl::StatusOr<SegmentFacts> ReadFacts(int file, std::string_view what) {
   struct stat status;
@@ -142,8 +145,10 @@ absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
   // All users can list names. One that follows from the last could be taken by another user.
   absl::StatusOr<uint64_t> number = RandomNumber();
   if (!number.ok()) return number.status();
+  const uint64_t number_of_kind =
+      backing == SegmentBacking::kAnonymous ? *number | 1 : *number & ~uint64_t{1};
   SegmentFile made = {.descriptor = -1,
-                      .name = {.process = {}, .number = *number},
+                      .name = {.process = {}, .number = number_of_kind},
                       .kind = kind,
                       .backing = backing,
                       .granules = granules};
@@ -176,6 +181,11 @@ absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
 }
 
 absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name) {
+  if (IsAnonymous(name)) {
+    return absl::FailedPreconditionError(
+        "The memory is of an anonymous pool (memfd=True) that this process has not attached, or has "
+        "dropped: receive its descriptor and call Pool.from_fd(), in C++ Pool::Attach().");
+  }
   const FilePath path = PathOf(name);
   const int file = open(path.c_str(), kOpenFlags);
   if (file < 0 && errno == ENOENT) return SegmentGoneError();
@@ -217,6 +227,11 @@ absl::StatusOr<SegmentFile> CheckSegmentFile(int received) {
   absl::StatusOr<SegmentFacts> facts =
       ReadFacts(file, absl::StrCat("The file of descriptor ", received));
   if (!facts.ok()) return facts.status();
+  constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
+  if (!IsAnonymous(facts->name) || (fcntl(file, F_GET_SEALS) & kSeals) != kSeals) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "The file descriptor ", received, " is not that of an anonymous pool (memfd=True)."));
+  }
   std::move(close_file).Cancel();
   return SegmentFile{.descriptor = file,
                      .name = facts->name,

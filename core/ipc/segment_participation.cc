@@ -75,20 +75,30 @@ uint64_t Segment::SweepDead() {
   return freed;
 }
 
+template <typename F>
+void Segment::ForEachHeld(F f) {
+  for (uint64_t word = 0; word * 64 < granules_; ++word) {
+    for (uint64_t bits = local_->held[word]; bits != 0; bits &= bits - 1) {
+      f(word * 64 + static_cast<uint64_t>(std::countr_zero(bits)));
+    }
+  }
+}
+
 // Whatever this process holds, the child is to hold, too: under a number that it takes over. Its
 // lock belongs to an open file that both have until the parent closes it.
 void Segment::PrepareFork() {
-  if (kind_ != SegmentKind::kHostMemory || me_.load() < 0 || held_slots_ == 0) return;
-  for (uint64_t word = 0; word * 64 < granules_; ++word) {
-    for (uint64_t bits = local_->held[word]; bits != 0; bits &= bits - 1) {
-      if (child_ < 0) {
-        child_file_ = OpenOnceMore(name_, backing_, file_);
-        child_ = child_file_ < 0 ? -1 : TakeNumberOf(child_file_);
-        if (child_ < 0) return;
-      }
-      table_->HoldFor(child_, word * 64 + static_cast<uint64_t>(std::countr_zero(bits)));
-    }
-  }
+  if (kind_ != SegmentKind::kHostMemory || held_slots_ == 0) return;
+  child_file_ = me_.load() < 0 ? -1 : OpenOnceMore(name_, backing_, file_);
+  child_ = child_file_ < 0 ? -1 : TakeNumberOf(child_file_);
+  if (child_ >= 0) return ForEachHeld([&](SlotTable::Slot slot) { table_->HoldFor(child_, slot); });
+  // There is no descriptor or number, or this process has given up its rights: it holds for the
+  // child what it holds now, as long as it lives.
+  ForEachHeld([&](SlotTable::Slot slot) {
+    uint64_t& forever = local_->held_for_children[slot / 64];
+    if ((forever & MaskOf(static_cast<int>(slot % 64))) != 0) return;
+    forever |= MaskOf(static_cast<int>(slot % 64));
+    AddReference(slot);
+  });
 }
 
 // If the fork failed, this ends the child that never was.
@@ -99,9 +109,17 @@ void Segment::ForgetFork() {
 
 void Segment::BecomeChild() {
   const int parents = file_;
-  file_ = child_ >= 0 ? child_file_ : OpenOnceMore(name_, backing_, parents);
   if (child_ < 0 && child_file_ >= 0) close(child_file_);
-  close(parents);  // so that the parent's lock ends with the parent
+  file_ = child_ >= 0 ? child_file_ : OpenOnceMore(name_, backing_, parents);
+  // So that the parent's lock ends with the parent. It may also be the descriptor that was missing.
+  if (parents >= 0) close(parents);
+  if (file_ < 0 && !is_anonymous()) file_ = OpenOnceMore(name_, backing_, -1);
+  // The parent holds for it what PrepareFork could not: now it may be able to do so itself.
+  if (child_ < 0 && file_ >= 0 && kind_ == SegmentKind::kHostMemory && held_slots_ != 0) {
+    me_.store(-1);
+    child_ = TakeNumberOf(file_);
+    if (child_ >= 0) ForEachHeld([&](SlotTable::Slot slot) { table_->HoldFor(child_, slot); });
+  }
   me_.store(child_);
   if (child_ >= 0) head_->process_ids[child_].store(static_cast<uint32_t>(getpid()));
   child_file_ = child_ = -1;
@@ -119,13 +137,15 @@ void Segment::ForAll() {
 void Segment::BecomeChildForAll() {
   ForAll<&Segment::BecomeChild>();
   Tables& tables = GetTables();
-  std::erase_if(tables.by_name, [&](const auto& entry) {
-    Segment* const segment = entry.second.segment;
-    const bool is_orphan =
-        segment->file_ < 0 || (segment->me_.load() < 0 && segment->held_slots_ != 0);
-    if (is_orphan) tables.orphans.push_back(segment);
-    return is_orphan;
-  });
+  for (auto i = tables.by_name.begin(); i != tables.by_name.end();) {
+    Segment* const segment = i->second.segment;
+    if (segment->file_ >= 0 && (segment->me_.load() >= 0 || segment->held_slots_ == 0)) {
+      ++i;
+    } else {
+      tables.orphans.push_back(segment);
+      i = tables.by_name.erase(i);
+    }
+  }
 }
 
 void Segment::Close() {

@@ -134,7 +134,7 @@ TEST(SegmentTrust, AFileThatWasGivenAnotherNameIsRefused) {
   ChildProcess other(&OpenWhenTold);
   const SlotHold slot = *TryMake();
   SlotName renamed = slot.name();
-  renamed.segment.number ^= 1;
+  renamed.segment.number ^= 2;
   const std::string path = FileOf(slot.name().segment), other_path = FileOf(renamed.segment);
   ASSERT_EQ(rename(path.c_str(), other_path.c_str()), 0);
   other.Send(renamed);
@@ -146,7 +146,7 @@ TEST(SegmentTrust, AFileShorterThanAHeadIsRefused) {
   ChildProcess other(&OpenWhenTold);
   const SlotHold slot = *TryMake();
   SlotName name = slot.name();
-  name.segment.number ^= 1;
+  name.segment.number ^= 2;
   SegmentFacts facts = slot.segment()->head().facts;
   facts.name = name.segment;
   const std::string path = FileOf(name.segment);

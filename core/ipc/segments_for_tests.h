@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <fcntl.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,6 +23,11 @@ inline namespace DOVETAIL_ABI {
 namespace ipc {
 
 inline std::string FileOf(SegmentName name) { return PathOf(name).c_str(); }
+
+// The segment's file, opened for itself.
+inline int OpenFileOf(const Segment& segment) {
+  return open(FileOf(segment.name()).c_str(), O_RDWR | O_CLOEXEC);
+}
 
 // A slot of `nbytes` bytes in a segment of its own.
 inline absl::StatusOr<SlotHold> TryMake(size_t nbytes = 100,

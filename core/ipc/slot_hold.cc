@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -128,9 +130,20 @@ bool SlotHold::IsHeldByOthers(bool thorough) const {
   return segment_->table_->HasHolders(slot_, me);
 }
 
-void SlotHold::KeepCompanion(std::string key, SlotHold other) const {
+SlotName SlotHold::KeepCompanion(std::string key, SlotHold other) const {
   const StdMutexLock lock(StateMutex());
-  segment_->local_->companions[slot_].try_emplace(std::move(key), std::move(other));
+  // Of two threads, the first one's is kept.
+  return segment_->local_->companions[slot_]
+      .try_emplace(std::move(key), std::move(other))
+      .first->second.name();
+}
+
+bool SlotHold::Write(std::string_view bytes) const {
+  if (bytes.size() > nbytes()) return false;
+  const size_t start = segment_->parts_.data + slot_ * kGranuleBytes;
+  const ssize_t written =
+      pwrite(segment_->file_, bytes.data(), bytes.size(), static_cast<off_t>(start));
+  return written == static_cast<ssize_t>(bytes.size());
 }
 
 std::optional<SlotName> SlotHold::FindCompanion(std::string_view key) const {

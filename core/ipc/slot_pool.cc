@@ -92,10 +92,12 @@ SlotPool::Segments SlotPool::GetSegments() {
   if (is_of_process_) {
     // In a forked child, the segments that there are belong to the parent. Others can't open what
     // is closed.
-    for (std::shared_ptr<Segment>& s : segments_) {
-      (s->is_mine() && !s->is_closed() ? segments : left).push_back(std::move(s));
-    }
-    segments_.swap(segments);
+    left.reserve(segments_.size());  // nothing is moved before this can fail
+    std::erase_if(segments_, [&](std::shared_ptr<Segment>& s) {
+      if (s->is_mine() && !s->is_closed()) return false;
+      left.push_back(std::move(s));
+      return true;
+    });
   }
   segments = segments_;
   return segments;
@@ -162,7 +164,7 @@ absl::Status SlotPool::AddFollower(const std::shared_ptr<Segment>& segment) {
     SegmentHead& head = segments_.front()->head();
     const uint32_t count = head.follower_count.load();
     if (count >= SegmentHead::kMostFollowers) {
-      return absl::ResourceExhaustedError("The pool has as many segments as it can have.");
+      return absl::ResourceExhaustedError("The pool has as many files as it can have.");
     }
     head.followers[count] = segment->name();
     head.follower_count.store(count + 1);
@@ -192,7 +194,8 @@ absl::StatusOr<SlotHold> SlotPool::Allocate(size_t nbytes, const AllocateOptions
     const uint32_t seen = FreedCount();
     absl::StatusOr<SlotHold> hold = TryHarder(nbytes);
     const absl::Duration left = deadline - absl::Now();
-    if (hold.ok() || !absl::IsResourceExhausted(hold.status()) || left <= absl::ZeroDuration()) {
+    if (hold.ok() || !absl::IsResourceExhausted(hold.status()) || left <= absl::ZeroDuration() ||
+        nbytes > LargestPossible()) {
       return hold;
     }
     if (ScopedInterruption::IsAsked()) return absl::CancelledError("The wait was interrupted.");
@@ -200,7 +203,22 @@ absl::StatusOr<SlotHold> SlotPool::Allocate(size_t nbytes, const AllocateOptions
   }
 }
 
+// Of all allocations, were everything free.
+size_t SlotPool::LargestPossible() {
+  size_t have = 0, largest = 0;
+  for (const std::shared_ptr<Segment>& segment : GetSegments()) {
+    have += segment->nbytes();
+    largest = std::max(largest, segment->nbytes());
+  }
+  return std::max(largest, most_bytes_ - std::min(most_bytes_, have));
+}
+
 absl::StatusOr<SlotHold> SlotPool::AllocateIsolated(size_t nbytes) {
+  if (!is_of_process_ && is_anonymous()) {
+    return absl::InvalidArgumentError(
+        "An anonymous pool (memfd=True) has no isolated allocations, which are files in /dev/shm: "
+        "make another anonymous pool.");
+  }
   // With room for records of unusual layouts (interop/ipc/record.h).
   constexpr size_t kForRecords = 8 * kGranuleBytes;
   if (nbytes > std::numeric_limits<size_t>::max() - kForRecords) nbytes -= kForRecords;
@@ -238,13 +256,19 @@ absl::Status SlotPool::FullError(size_t nbytes, const absl::Status& reason) {
     if (holders.size() == kMostNamed) break;
     holders.push_back(absl::StrCat(h.is_this_process ? "this process" : "process ",
                                    h.is_this_process ? "" : absl::StrCat(h.process_id), " holds ",
-                                   h.nbytes, " bytes in ", h.slots, " allocations"));
+                                   h.nbytes, " bytes in ", h.slots,
+                                   h.slots == 1 ? " allocation" : " allocations"));
   }
+  const bool is_too_large = nbytes > LargestPossible();
+  const bool has_rest = stats->capacity - stats->used >= nbytes;
   const std::string text = absl::StrCat(
       "The pool has no room for ", nbytes, " bytes: ", stats->used, " of ", stats->capacity,
       " bytes are held", holders.empty() ? "" : " (", absl::StrJoin(holders, "; "),
       holders.empty() ? "" : ")",
-      ". Release tensors, wait for others to do so (a timeout), or make a larger pool.");
+      is_too_large ? ", and no allocation can have more than one of its files. Make a larger pool."
+      : has_rest   ? ", and the rest is in pieces that are too small. Release tensors, wait for others "
+                     "to do so (a timeout), or make a larger pool."
+                   : ". Release tensors, wait for others to do so (a timeout), or make a larger pool.");
   const bool has_reason = reason.message() != Segment::kFull;
   return absl::ResourceExhaustedError(has_reason ? absl::StrCat(reason.message(), " ", text)
                                                  : text);
@@ -316,15 +340,19 @@ absl::StatusOr<uint64_t> SlotPool::Reclaim() {
   return freed;
 }
 
+// Allocates nothing: it is called when memory is freed.
 void SlotPool::TrimOfProcess(size_t keep) {
-  Segments segments = OfProcess().GetSegments();
-  size_t have = 0;
-  for (const std::shared_ptr<Segment>& segment : segments) have += segment->reserved_bytes();
-  for (size_t i = segments.size(); i-- > 0 && have > keep;) {
-    if (!segments[i]->IsIdle()) continue;
-    have -= segments[i]->reserved_bytes();
+  SlotPool& pool = OfProcess();
+  for (size_t i = 0; pool.reserved_bytes() > keep; ++i) {
+    std::shared_ptr<Segment> segment;
+    {
+      const StdMutexLock lock(StateMutex());
+      if (i >= pool.segments_.size()) return;
+      segment = pool.segments_[pool.segments_.size() - 1 - i];
+    }
+    if (!segment->IsIdle()) continue;
     const StdMutexLock lock(StateMutex());
-    std::erase(OfProcess().segments_, segments[i]);
+    i -= std::erase(pool.segments_, segment);
   }
 }
 

@@ -79,6 +79,7 @@ class SlotPool {
   absl::Status AddFollower(const std::shared_ptr<Segment>& segment);
   void FindFollowers();
   absl::StatusOr<SlotHold> AllocateIsolated(size_t nbytes);
+  size_t LargestPossible();
   uint32_t FreedCount();
   void WaitForFreed(uint32_t seen, absl::Duration timeout);
   absl::Status FullError(size_t nbytes, const absl::Status& reason);

@@ -1,12 +1,10 @@
 #include "dovetail/core/ipc/slot_pool.h"
 
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <barrier>
 #include <csignal>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -244,85 +242,6 @@ TEST(SlotPoolTest, MemoryOfAnotherKindIsNoPool) {
   });
   const auto name = maker.Receive<SegmentName>();
   EXPECT_EQ(SlotPool::Open(name).status().code(), absl::StatusCode::kFailedPrecondition);
-}
-
-// Passes a descriptor over a socket.
-void SendFile(int socket, int file) {
-  char byte = 'f', control[CMSG_SPACE(sizeof file)] = {};
-  iovec data = {&byte, 1};
-  msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof file);
-  std::memcpy(CMSG_DATA(header), &file, sizeof file);
-  EXPECT_EQ(sendmsg(socket, &message, 0), 1);
-}
-int ReceiveFile(int socket) {
-  char byte, control[CMSG_SPACE(sizeof(int))] = {};
-  iovec data = {&byte, 1};
-  msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  int file = -1;
-  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1) return -1;
-  std::memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof file);
-  return file;
-}
-
-TEST(SlotPoolTest, AnAnonymousPoolIsAttachedByItsDescriptor) {
-  int sockets[2];
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-  ChildProcess child([&](Channel& parent) {
-    const int file = ReceiveFile(sockets[1]);
-    const std::shared_ptr<SlotPool> pool = *SlotPool::Attach(file);
-    parent.Send(pool->is_anonymous());
-    parent.Send(*SlotPool::Attach(file) != pool);
-    const SlotHold there = *SlotHold::Open(parent.Receive<SlotName>());
-    parent.Send(IsFilledWith(there, 8 * kKiB, 1));
-    const SlotHold own = *pool->Allocate(8 * kKiB);
-    FillWith(own, 8 * kKiB, 2);
-    parent.Send(own.name());
-    parent.Receive<char>();  // the received descriptor stays open
-  });
-  const auto pool = MakePool({.nbytes = 64 * kKiB, .anonymous = true});
-  EXPECT_TRUE(pool->is_anonymous());
-  EXPECT_EQ(access(FileOf(pool->name()).c_str(), F_OK), -1);
-  SendFile(sockets[0], pool->file());
-  EXPECT_TRUE(child.Receive<bool>());
-  EXPECT_TRUE(child.Receive<bool>());
-  const SlotHold slot = *pool->Allocate(8 * kKiB);
-  FillWith(slot, 8 * kKiB, 1);
-  child.Send(slot.name());
-  EXPECT_TRUE(child.Receive<bool>());
-  const SlotHold of_child = *SlotHold::Open(child.Receive<SlotName>());
-  EXPECT_TRUE(IsFilledWith(of_child, 8 * kKiB, 2));
-  EXPECT_EQ(ftruncate(pool->file(), 0), -1) << "its size is sealed";
-  EXPECT_EQ(Exhaust(*pool, 4 * kKiB).size(), 12u);
-  EXPECT_EQ(pool->segment_count(), 1);
-  child.Send('x');
-  EXPECT_EQ(child.Join(), 0);
-  EXPECT_FALSE(of_child.IsHeldByOthers(/*thorough=*/true));
-  close(sockets[0]), close(sockets[1]);
-}
-
-TEST(SlotPoolTest, AKilledMakerOfAnAnonymousPoolHoldsNothingThoughOthersHaveItsDescriptor) {
-  int sockets[2];
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-  ChildProcess maker([&](Channel& parent) {
-    const auto pool = MakePool({.nbytes = 64 * kKiB, .anonymous = true});
-    const SlotHold slot = *pool->Allocate(64 * kKiB);
-    SendFile(sockets[1], pool->file());
-    parent.Receive<char>();
-  });
-  const int file = ReceiveFile(sockets[0]);
-  const std::shared_ptr<SlotPool> pool = *SlotPool::Attach(file);
-  EXPECT_FALSE(pool->Allocate(1).ok());
-  maker.Kill();
-  EXPECT_TRUE(pool->Allocate(64 * kKiB).ok());
-  close(file), close(sockets[0]), close(sockets[1]);
 }
 
 TEST(SlotPoolTest, TheProcessesPoolGivesIdleSegmentsBack) {

@@ -11,8 +11,8 @@ namespace {
 constexpr uint64_t WordsFor(uint64_t bits) { return (bits + 63) / 64; }
 constexpr uint64_t MaskOf(uint64_t bit) { return uint64_t{1} << bit % 64; }
 
-// What may be left over in a slot that Take gives.
-constexpr uint64_t SlackOf(uint64_t count) { return std::max<uint64_t>(count / 4, 3); }
+// How many granules more than it needs Take may give.
+constexpr uint64_t SlackOf(uint64_t count) { return count / 8; }
 
 }  // namespace
 
@@ -21,7 +21,8 @@ struct SlotTable::Header {
   std::atomic<uint64_t> word;
   std::atomic<uint64_t> holders[kMostParticipants / 64];
   std::atomic<uint64_t> size;
-  uint64_t reserved[2];
+  std::atomic<uint64_t> needed;  // of its granules; 0 while that is unknown
+  uint64_t reserved;
 };
 
 // Classes 0 to 6 have 1 to 7 granules each. From 8 granules on, each power of two has four classes.
@@ -113,6 +114,7 @@ bool SlotTable::TakeAt(int me, Slot slot, uint64_t count) {
     Retire(slot);
     return false;
   }
+  header.needed.store(count);
   listed_[slot / 64].fetch_and(~MaskOf(slot));
   return true;
 }
@@ -188,6 +190,7 @@ bool SlotTable::Retire(Slot slot) {
     const SlotWord retiring = SlotWord(bits).To(SlotState::kRetiring);
     if (!word.compare_exchange_strong(bits, retiring.bits())) continue;
     bits = retiring.bits();
+    headers_[slot].needed.store(0);
     if (HasHolders(slot)) {
       word.compare_exchange_strong(bits, retiring.To(SlotState::kUsed).bits());
     } else if (word.compare_exchange_strong(bits, retiring.Next(SlotState::kFree).bits())) {
@@ -219,6 +222,7 @@ std::optional<SlotTable::Slot> SlotTable::Carve(int me, uint64_t count) {
   if (count == 0 || count > granules_ - slot) return std::nullopt;
   Header& header = headers_[slot];
   header.size.store(count);
+  header.needed.store(0);
   for (std::atomic<uint64_t>& holders : header.holders) holders.store(0);
   SetBit(me, slot);
   header.word.store(word(slot).Next(SlotState::kUsed).bits());
@@ -233,32 +237,51 @@ bool SlotTable::Reshape(Slot slot) {
              bits, SlotWord(bits).To(SlotState::kReshaping).bits());
 }
 
+// Makes a free slot of what the slot has beyond its first `count` granules. No other process may
+// take or free the slot meanwhile.
+void SlotTable::CutTo(Slot slot, uint64_t count, uint64_t size) {
+  const Slot second = slot + count;
+  Header& rest = headers_[second];
+  rest.size.store(size - count);
+  rest.needed.store(0);
+  for (std::atomic<uint64_t>& holders : rest.holders) holders.store(0);
+  rest.word.store(word(second).Next(SlotState::kReshaping).bits());
+  headers_[slot].size.store(count);
+  rest.word.store(word(second).To(SlotState::kFree).bits());
+  List(second);
+}
+
 std::optional<SlotTable::Slot> SlotTable::TakeAndSplit(int me, uint64_t count) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     std::optional<Slot> best;
+    uint64_t best_size = 0;
     ForEach([&](Slot slot) {
-      if (word(slot).state() != SlotState::kFree || size(slot) < count) return;
-      if (!best || size(slot) < size(*best)) best = slot;
+      const uint64_t size = this->size(slot);
+      if (word(slot).state() != SlotState::kFree || size < count) return;
+      if (!best || size < best_size) best = slot, best_size = size;
     });
     if (!best) return std::nullopt;
     if (!Reshape(*best)) continue;
-    Header& header = headers_[*best];
-    if (const uint64_t rest = size(*best) - count; rest > SlackOf(count)) {
-      const Slot second = *best + count;
-      Header& of_second = headers_[second];
-      of_second.size.store(rest);
-      for (std::atomic<uint64_t>& holders : of_second.holders) holders.store(0);
-      of_second.word.store(word(second).Next(SlotState::kReshaping).bits());
-      header.size.store(count);
-      of_second.word.store(word(second).To(SlotState::kFree).bits());
-      List(second);
-    }
+    if (best_size > count) CutTo(*best, count, best_size);
     SetBit(me, *best);
-    header.word.store(word(*best).To(SlotState::kUsed).bits());
+    headers_[*best].word.store(word(*best).To(SlotState::kUsed).bits());
     listed_[*best / 64].fetch_and(~MaskOf(*best));
     return best;
   }
   return std::nullopt;
+}
+
+void SlotTable::CutSlack(int me) {
+  ForEach([&](Slot slot) {
+    const uint64_t size = this->size(slot);
+    if (headers_[slot].needed.load() == 0) return;
+    // With this participant's bit, nobody frees it.
+    const bool is_held = (Holders(slot)[me / 64] & MaskOf(me)) != 0;
+    if (!is_held && !Hold(me, slot, word(slot).generation())) return;
+    const uint64_t needed = headers_[slot].needed.load();
+    if (needed != 0 && needed < size) CutTo(slot, needed, size);
+    if (!is_held) Drop(me, slot);
+  });
 }
 
 void SlotTable::Merge() {

@@ -81,6 +81,8 @@ class SlotTable {
   std::optional<Slot> Carve(int me, uint64_t count);
   // Takes the smallest free slot of at least `count` granules, and splits off what is more.
   std::optional<Slot> TakeAndSplit(int me, uint64_t count);
+  // Frees what Take gave beyond what was asked for. Under the mutex of this process's slots, too.
+  void CutSlack(int me);
   // Makes one slot of free ones that adjoin, and gives those at the end back to the rest.
   void Merge();
   // Clears the bits of `dead`, and frees every slot without a holder. Returns the freed granules.
@@ -98,6 +100,7 @@ class SlotTable {
   std::optional<Slot> TakeListed(int me, uint64_t count, int size_class, uint64_t word);
   bool TakeAt(int me, Slot slot, uint64_t count);
   bool Retire(Slot slot);
+  void CutTo(Slot slot, uint64_t count, uint64_t size);
   bool Reshape(Slot slot);
   void SetBit(int participant, Slot slot);
   void ClearBit(int participant, Slot slot);

@@ -30,6 +30,9 @@ std::atomic<bool> is_reported = false;
 struct sigaction previous;
 // The threads that are in it, and that called it last.
 std::atomic<pid_t> in_previous = 0, was_in_previous = 0;
+// The last fault that was reported.
+std::atomic<pid_t> last_thread = 0;
+std::atomic<uintptr_t> last_address = 0;
 
 // The latest one that contains the address.
 const Description* Find(uintptr_t address) {
@@ -74,6 +77,12 @@ void Handle(int signal, siginfo_t* info, void* context) {
     Print(std::string_view(d->text, strnlen(d->text, sizeof d->text)));
     Print(". Write to a copy, or share it without readonly.\n");
   }
+  // The handler that was there before has returned, and the instruction has run again.
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  if (d != nullptr && last_thread.load() == me && last_address.load() == address) {
+    return EndBySignal(signal, *info);
+  }
+  if (d != nullptr) last_thread.store(me), last_address.store(address);
   errno = error;
   in_previous.store(me);
   was_in_previous.store(me);

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/ipc/segment.h"
 #include "dovetail/core/ipc/slot_pool.h"
 #include "dovetail/interop/ipc/record.h"
@@ -24,7 +26,10 @@ absl::StatusOr<Pool> Pool::Open(std::string_view name) {
   }
   std::memcpy(&first, name.data(), sizeof first);
   absl::StatusOr<std::shared_ptr<SlotPool>> slots = SlotPool::Open(first);
-  if (!slots.ok()) return slots.status();
+  if (!slots.ok()) {
+    return absl::Status(slots.status().code(),
+                        absl::StrCat("The pool can't be opened. ", slots.status().message()));
+  }
   return Pool(*std::move(slots));
 }
 
@@ -52,16 +57,17 @@ absl::StatusOr<Tensor> Pool::Empty(absl::Span<const int64_t> shape, DType dtype,
 }
 
 absl::StatusOr<std::string> Pool::Share(const Tensor& tensor, const ShareOptions& options) const {
+  if (tensor.is_null()) return internal_tensor::NullTensorError();
+  const bool has_memory = tensor.num_elements() != 0 && tensor.device() == Device::Cpu();
+  const SlotHold memory = has_memory ? SlotHold::FindAt(tensor.raw_data()) : SlotHold();
+  if (tensor.num_elements() != 0 && (!memory || !slots_->Contains(*memory.segment()))) {
+    return absl::FailedPreconditionError(
+        "The tensor's memory is not of this pool: make it by the pool's empty(), or copy it into such "
+        "a tensor. A tensor of another pool is shared by that one.");
+  }
   absl::StatusOr<Handle> handle = ipc::Share(tensor, options);
   if (!handle.ok()) return handle.status();
-  if (handle->memory.empty()) return handle->ToBytes();  // no elements
-  const SlotHold memory = SlotHold::FindAt(tensor.raw_data());
-  if (!memory || !slots_->Contains(*memory.segment())) {
-    return absl::FailedPreconditionError(
-        "The tensor's memory is not of this pool. Share it by the pool that made it, or by "
-        "dovetail.ipc.share (ipc::Share).");
-  }
-  return ToMessage(handle->ToBytes(), memory);
+  return memory ? ToMessage(handle->ToBytes(), memory) : handle->ToBytes();
 }
 
 }  // namespace ipc

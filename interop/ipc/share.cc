@@ -36,7 +36,6 @@ absl::Status MakeReadOnly(Handle& handle) {
   if (!name.ok()) return name.status();
   name->read_only = true;
   handle.memory = name->ToBytes();
-  handle.options.access = Access::kReadOnly;
   return absl::OkStatus();
 }
 
@@ -46,6 +45,7 @@ absl::StatusOr<Handle> ShareMemory(const Tensor& tensor, const ShareOptions& opt
                 .dtype = tensor.dtype(),
                 .options = {.access = tensor.access(), .packing = tensor.packing()},
                 .layout = tensor.layout()};
+  if (options.read_only) handle.options.access = Access::kReadOnly;
   if (tensor.num_elements() == 0) return handle;
   absl::StatusOr<DeviceBackend*> backend = BackendFor(tensor.device());
   if (!backend.ok()) return backend.status();

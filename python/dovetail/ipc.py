@@ -24,6 +24,7 @@ read and write what, and how work on GPUs is ordered.
 Only memory is shared: the processes order their reads and writes themselves.
 """
 
+import operator
 import sys
 
 from dovetail import _core
@@ -50,7 +51,10 @@ class Pool(_core._Pool):
 
     def __init__(self, nbytes, *, max_nbytes=None, memfd=False):
         _prepare()
-        super().__init__(nbytes, max_nbytes=max_nbytes, memfd=memfd)
+        limit = nbytes if max_nbytes is None else max_nbytes
+        if min(operator.index(nbytes), operator.index(limit)) < 0:
+            raise ValueError(f"A pool of {min(nbytes, limit)} bytes can't be made.")
+        super().__init__(operator.index(nbytes), max_nbytes=operator.index(limit), memfd=memfd)
 
     @classmethod
     def from_fd(cls, fd):
@@ -63,6 +67,7 @@ class Pool(_core._Pool):
 
     @classmethod
     def _attach(cls, **source):
+        _prepare()
         pool = cls.__new__(cls)
         _core._Pool.__init__(pool, **source)
         return pool
@@ -159,9 +164,11 @@ def open(handle):
     it; ValueError for bytes that are not a valid handle or reach outside the memory; RuntimeError
     if no backend with devices serves the tensor's device. Thread-safe.
     """
-    if type(handle) is not bytes:
-        handle = handle._bytes if isinstance(handle, Handle) else bytes(memoryview(handle))
-    return _core._ipc_open(handle)
+    if type(handle) is bytes:
+        return _core._ipc_open(handle)
+    # (A Handle keeps the memory: the reference to it stays until the memory is open.)
+    data = handle._bytes if isinstance(handle, Handle) else bytes(memoryview(handle))
+    return _core._ipc_open(data)
 
 
 def empty(shape, *, dtype=None, device=None, isolated=False):
@@ -180,9 +187,9 @@ def empty(shape, *, dtype=None, device=None, isolated=False):
 def report_write_faults():
     """From now on, name the tensor when a write to read-only shared memory ends this process.
 
-    For memory opened after this call, from readonly=True of share(). The message goes to standard
-    error; then the signal SIGSEGV takes its course, such as to faulthandler if that was enabled
-    before.
+    Call it in the process that opens the memory, before it does so, and after
+    faulthandler.enable(). The message goes to standard error; then the signal SIGSEGV takes its
+    course. The 512 tensors that were opened last are known by name.
     """
     _core._ipc_report_write_faults()
 
@@ -203,3 +210,4 @@ def _prepare():
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         util.Finalize(None, _core._ipc_forget, exitpriority=-100)
+        util.register_after_fork(_core, lambda _: _prepare())

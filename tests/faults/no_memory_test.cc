@@ -12,6 +12,7 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/ipc/process_token.h"
+#include "dovetail/core/ipc/segment.h"
 #include "dovetail/core/parallel.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/answers.h"
@@ -157,8 +158,12 @@ TEST_F(NoMemory, AnArrowArrayIsReleasedOnceWhicheverAllocationFails) {
   }
 }
 
+// The memory's file is made each time, too.
 TEST_F(NoMemory, SharedMemoryIsGivenBackWhicheverAllocationFails) {
   ASSERT_TRUE(ipc::Empty({1}, kFloat32).ok());  // makes this process's token
+  Allocator& allocator =
+      **(*BackendFor(Device::Cpu()))->GetAllocator(Device::Cpu(), MemoryKind::kShared);
+  ASSERT_TRUE(allocator.Trim(0).ok());
   for (const Failures failures : kEach) {
     const int files = CountFiles();
     const int count = FailEach(
@@ -172,30 +177,64 @@ TEST_F(NoMemory, SharedMemoryIsGivenBackWhicheverAllocationFails) {
           if (again.ok()) (void)ipc::Open(*again).ok();
         },
         [&] {
+          EXPECT_EQ(allocator.Stats().allocated_bytes, 0);
+          EXPECT_TRUE(allocator.Trim(0).ok());
           EXPECT_EQ(CountMappings(), 0);
           EXPECT_EQ(CountFiles(), files);
         });
-    EXPECT_GE(count, 8);
+    EXPECT_GE(count, 16);
   }
 }
 
-TEST_F(NoMemory, OpenedMemoryIsUnmappedWhicheverAllocationFails) {
+TEST_F(NoMemory, OpenedMemoryIsLetGoWhicheverAllocationFails) {
+  ChildProcess owner([](Channel& parent) {
+    Tensor t = *ipc::Empty({100}, kFloat32);
+    parent.Send(ipc::Share(t)->ToBytes());
+    parent.Receive<char>();
+    const ipc::SlotHold slot = ipc::SlotHold::FindAt(t.raw_data());
+    parent.Send(!slot.IsHeldByOthers(/*thorough=*/false));
+  });
+  const ipc::Handle handle = *ipc::Handle::FromBytes(owner.Receive<std::string>());
+  ASSERT_TRUE(ipc::Open(handle).ok());  // stays mapped
+  const int mappings = CountMappings();
+  for (const Failures failures : kEach) {
+    const int files = CountFiles();
+    const int count = FailEach(
+        failures, [&] { (void)ipc::Open(handle).ok(); },
+        [&] {
+          EXPECT_EQ(CountMappings(), mappings);
+          EXPECT_EQ(CountFiles(), files);
+        });
+    EXPECT_GE(count, 2);
+  }
+  owner.Send('x');
+  EXPECT_TRUE(owner.Receive<bool>());
+  EXPECT_EQ(owner.Join(), 0);
+}
+
+// A process opens a file once.
+TEST_F(NoMemory, AProcessOpensMemoryAfterItsFirstTryFailed) {
   ChildProcess owner([](Channel& parent) {
     const Tensor t = *ipc::Empty({100}, kFloat32);
     parent.Send(ipc::Share(t)->ToBytes());
     parent.Receive<char>();
   });
   const ipc::Handle handle = *ipc::Handle::FromBytes(owner.Receive<std::string>());
-  ASSERT_TRUE(ipc::Open(handle).ok());
-  for (const Failures failures : kEach) {
-    const int files = CountFiles();
-    const int count = FailEach(
-        failures, [&] { (void)ipc::Open(handle).ok(); },
-        [&] {
-          EXPECT_EQ(CountMappings(), 0);
-          EXPECT_EQ(CountFiles(), files);
-        });
-    EXPECT_GE(count, 4);
+  for (int allowed = 0; allowed < 30; ++allowed) {
+    ChildProcess child([&](Channel&) {
+      const int files = CountFiles();
+      try {
+        const FailingNew fault(allowed);
+        (void)ipc::Open(handle).ok();
+      } catch (const std::bad_alloc&) {
+      }
+      EXPECT_LE(CountFiles(), files + 1);
+      EXPECT_TRUE(ipc::Open(handle).ok());
+      EXPECT_LE(CountFiles(), files + 1);
+      EXPECT_EQ(CountMappings(), 2);
+      _exit(HasFailure() ? 1 : 0);
+    });
+    EXPECT_EQ(child.Join(), 0) << allowed;
   }
   owner.Send('x');
   EXPECT_EQ(owner.Join(), 0);
@@ -211,7 +250,7 @@ TEST_F(NoMemory, AProcessCanShareMemoryAfterItsFirstTryFailed) {
         const absl::StatusOr<Tensor> t = ipc::Empty({1}, kFloat32);
       } catch (const std::bad_alloc&) {
       }
-      EXPECT_LE(CountFiles(), files + 1);
+      EXPECT_LE(CountFiles(), files + 2);  // of the token and of the memory
       EXPECT_TRUE(ipc::Empty({1}, kFloat32).ok());
       ipc::UnlinkMySegments();
       _exit(HasFailure() ? 1 : 0);

@@ -1,6 +1,8 @@
 // Which GPU memory can be shared, how work on it is ordered, and forged handles.
 
 #include <cstddef>
+#include <cstring>
+#include <memory>
 
 #include "dovetail/core/ipc/segment.h"
 #include "dovetail/tests/ipc/shared_gpu.h"
@@ -135,32 +137,40 @@ TEST_P(SharedGpuTest, AHandleOfOneKindOfMemoryIsNoneOfAnother) {
   handle = *ipc::Share(host);
   handle.device = device();
   EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("another kind"));
-  for (const char* name : {"", "x", "0123456789abcdef"}) {
+  for (const char* name : {"", "x", "0123456789abcdef", "0123456789abcdef01234567890"}) {
     handle.memory = name;
     EXPECT_EQ(ipc::Open(handle).status().code(), absl::StatusCode::kFailedPrecondition);
   }
 }
 
-TEST_P(SharedGpuTest, WhatASegmentSaysOfAnotherVendorOrGpuIsAnError) {
+// What another process may have written to a slot: the size of the description, the vendor, the
+// GPU's address, numbers, and the driver's handles.
+TEST_P(SharedGpuTest, WhatASlotSaysOfAnotherVendorOrGpuIsAnError) {
+  constexpr size_t kVendorAt = 8, kAddressAt = 24, kHandlesAt = 80;
+  constexpr auto kBlocks = ipc::SegmentKind::kDeviceBlocks;
   const Tensor t = Counting6();
   ipc::Handle handle = *ipc::Share(t);
-  const auto original = *ipc::Segment::Open(*ipc::SegmentName::FromBytes(handle.memory),
-                                            ipc::SegmentKind::kDeviceBlock);
-  const auto forged = *ipc::Segment::Create(ipc::SegmentKind::kDeviceBlock, original->nbytes());
-  handle.memory = forged->name().ToBytes();
-  auto* bytes = static_cast<char*>(forged->data());
-  std::memset(bytes, 'x', forged->nbytes());  // no text ends with a null character
-  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("belongs to \"xxxxxxxxxxxxxxxx\""));
-  std::memcpy(bytes, original->data(), original->nbytes());
-  bytes[16] = '9';  // of the GPU's address
-  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("does not see"));
-  std::memcpy(bytes, original->data(), original->nbytes());
-  std::memset(bytes + 72, 0xFF, forged->nbytes() - 72);  // the driver's handles
-  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("does not open the memory"));
-  EXPECT_TRUE(forged->Close());  // failed opens borrow nothing
-  const auto shorter = *ipc::Segment::Create(ipc::SegmentKind::kDeviceBlock, 1);
-  handle.memory = shorter->name().ToBytes();
+  const ipc::SlotHold original =
+      *ipc::SlotHold::Open(*ipc::SlotName::FromBytes(handle.memory), kBlocks);
+  const std::shared_ptr<ipc::Segment> segment = *ipc::Segment::Create(1 << 16, kBlocks);
+  const ipc::SlotHold forged = *segment->Allocate(original.nbytes());
+  handle.memory = forged.name().ToBytes();
+  auto* bytes = static_cast<char*>(*forged.Data());
+  const auto restore = [&] { std::memcpy(bytes, *original.Data(), original.nbytes()); };
+  std::memset(bytes, 'x', forged.nbytes());
   EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("another version"));
+  restore();
+  std::memset(bytes + kVendorAt, 'x', forged.nbytes() - kVendorAt);  // no text ends with a null
+  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("belongs to \"xxxxxxxxxxxxxxxx\""));
+  restore();
+  bytes[kAddressAt] = '9';
+  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("does not see"));
+  restore();
+  std::memset(bytes + kHandlesAt, 0xFF, forged.nbytes() - kHandlesAt);
+  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("does not open the memory"));
+  std::memset(bytes, 0, forged.nbytes());
+  EXPECT_THAT(Text(ipc::Open(handle).status()), HasSubstr("another version"));
+  EXPECT_FALSE(forged.HasOtherHolds()) << "opens that failed hold nothing";
 }
 
 TEST_P(SharedGpuTest, AForkedChildSharesAndOpensNothing) {

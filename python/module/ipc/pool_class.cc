@@ -56,13 +56,20 @@ nb::object EmptyFromPool(const ipc::Pool& pool, nb::handle shape, nb::handle dty
       WithoutGilIf(true, [&] { return pool.Empty(parsed, wanted.dtype_or(kFloat32), options); })));
 }
 
-nb::bytes Share(const ipc::Pool& pool, nb::handle tensor, bool read_only) {
-  if (!CheckIsTensor(tensor.ptr())) throw nb::python_error();
+nb::bytes Share(const ipc::Pool& pool, nb::handle object, bool read_only) {
+  // Another library's tensor shares its memory with what from_dlpack() makes of it.
+  nb::object tensor = IsTensor(object.ptr())
+                          ? nb::borrow(object)
+                          : nb::module_::import_("dovetail._core").attr("from_dlpack")(object);
   if (AsTensorObject(tensor.ptr())->requires_grad.load()) {
     RaiseRequiresGrad();
     throw nb::python_error();
   }
-  return ToBytes(OrThrow(pool.Share(AsTensor(tensor.ptr()), {.read_only = read_only})));
+  const Tensor shared = AsTensor(tensor.ptr());
+  constexpr int kMostShort = 4;  // of that many dimensions, the message needs no memory of its own
+  return ToBytes(OrThrow(WithoutGilIf(shared.rank() > kMostShort, [&] {
+    return pool.Share(shared, {.read_only = read_only});
+  })));
 }
 
 nb::dict Stats(const ipc::Pool& pool) {
@@ -124,7 +131,7 @@ void AddPool(nb::module_& m) {
       nb::sig("def share(self, tensor: Tensor, *, readonly: bool = False) -> bytes"),
       "Return a message of at most 64 bytes with which dovetail.ipc.open() opens the tensor.\n"
       "\n"
-      "tensor    in this pool's memory; a view, or what from_dlpack() made of another library's\n"
+      "tensor    in this pool's memory; it can be a view, and another library's tensor\n"
       "readonly  who opens the message gets memory that can't be written: a write by any library\n"
       "          ends that process (report_write_faults() says by which tensor)\n"
       "\n"
@@ -139,7 +146,9 @@ void AddPool(nb::module_& m) {
         "used_bytes, tensors   what any process holds, in multiples of 4 KiB\n"
         "segments              the number of its files\n"
         "holders               a dict for each process that holds some: process (its id),\n"
-        "                      is_this_process, tensors, nbytes");
+        "                      is_this_process, tensors, nbytes\n"
+        "\n"
+        "Isolated tensors are not part of it. Frees what ended processes held, as reclaim() does.");
   c.def(
       "reclaim",
       [](const ipc::Pool& pool) {
@@ -148,9 +157,15 @@ void AddPool(nb::module_& m) {
       "Free what ended processes held, and return the number of bytes. empty() does so, too,\n"
       "before it would fail.");
   c.def(
-      "fileno", [](const ipc::Pool& pool) { return pool.file(); },
-      "The file descriptor, which stays the pool's. Send it by socket.send_fds() to a process\n"
-      "that attaches the pool by from_fd().");
+      "fileno",
+      [](const ipc::Pool& pool) {
+        if (const int file = pool.file(); file >= 0) return file;
+        Raise(PyExc_ValueError, "only a pool with memfd=True has a descriptor to send: pickle this one");
+        throw nb::python_error();
+      },
+      "The file descriptor of a pool with memfd=True, which stays the pool's. Send it by\n"
+      "socket.send_fds() to a process that attaches the pool by from_fd(). Raises ValueError for\n"
+      "other pools, which can be pickled.");
   c.def_prop_ro(
       "_name",
       [](const ipc::Pool& pool) -> nb::object {

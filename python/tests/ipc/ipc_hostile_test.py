@@ -133,7 +133,8 @@ HUGE = (1 << 63) - 1
         ({"memory": b""}, "names no memory"),
         ({"memory": b"../../etc/passwd"}, "27"),
         ({"memory": bytes(NAME_BYTES)}, "gone"),
-        ({"memory": b"\xff" * (NAME_BYTES - 1) + b"\x01"}, "gone"),
+        ({"memory": b"\xfe" * (NAME_BYTES - 1) + b"\x01"}, "gone"),
+        ({"memory": b"\xff" * (NAME_BYTES - 1) + b"\x01"}, "not attached"),
         ({"memory": b"\xff" * NAME_BYTES}, "27"),
     ],
 )
@@ -192,7 +193,7 @@ def test_a_record_that_was_written_over_is_an_error():
     message = pool.share(view)
     assert len(message) <= 64 and message.startswith(b"DR2")
     assert dt.ipc.open(message).shape == (1,) * 40
-    name = message[3:]
+    name = message[3:-1] + b"\0"  # that can be written
     record = dt.ipc.open(forge(dt.ipc.share(pool.empty(100, dtype="int8")), memory=name))
     for value in (-1, 0, 77):
         record[...] = value
@@ -216,7 +217,7 @@ def _lookalike(handle):
     """A handle to a copy of the memory's file, under a name that no process has open."""
     name = bytes(handle)[-NAME_BYTES:]
     token, number = struct.unpack("<QQ", name[:16])
-    number ^= random.getrandbits(60)
+    number ^= random.getrandbits(60) << 1
     copy = forge(handle, memory=struct.pack("<QQ", token, number) + name[16:])
     with open(path_of(copy), "wb") as target:
         target.truncate(os.path.getsize(path_of(handle)))

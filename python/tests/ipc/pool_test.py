@@ -122,7 +122,7 @@ def test_a_full_pool_says_who_holds_what(pool):
     pattern = (
         rf"no room for 2097152 bytes: {7 * MIB} of {8 * MIB} bytes are held"
         rf" \(this process holds {7 * MIB} bytes in 2 allocations;"
-        rf" process {child.pid} holds {3 * MIB} bytes in 1"
+        rf" process {child.pid} holds {3 * MIB} bytes in 1 allocation\)"
     )
     with pytest.raises(MemoryError, match=pattern):
         pool.empty(2 * MIB, dtype="uint8")
@@ -224,6 +224,20 @@ def test_a_process_that_opens_only_read_only_memory_has_no_other_mapping(pool):
     process.run_python(code)
 
 
+def test_read_only_memory_with_a_long_layout_opens_no_other_mapping(pool):
+    t = pool.empty((2,) * 20, dtype="int8")
+    message = pool.share(t.permute(*np.random.default_rng(0).permutation(20)), readonly=True)
+    assert message.startswith(b"DR2")
+    code = f"""
+        import dovetail as dt
+        assert dt.ipc.open({message!r}).readonly
+        for line in open("/proc/self/maps"):
+            if "dovetail." in line and "rw-s 00000000" not in line:
+                assert " r--s " in line, line
+        """
+    process.run_python(code)
+
+
 def test_an_isolated_tensor_has_a_file_of_its_own(pool):
     t, own = pool.empty(4), pool.empty(4, isolated=True)
     message = pool.share(own)
@@ -257,6 +271,10 @@ def test_an_anonymous_pool_goes_by_its_descriptor():
     assert t.tolist() == [2, 3, 4]
     with pytest.raises(TypeError, match=r"fileno\(\) by a socket"):
         pickle.dumps(pool)
+    with pytest.raises(ValueError, match="make another anonymous pool"):
+        pool.empty(1, isolated=True)
+    code = f"import dovetail as dt; dt.ipc.open({pool.share(t)!r})"
+    assert "this process has not attached" in process.run_failing(code)[1]
     with pytest.raises(ValueError, match="can't grow"):
         dt.ipc.Pool(MIB, max_nbytes=2 * MIB, memfd=True)
 
@@ -266,6 +284,14 @@ def test_a_descriptor_that_is_no_pools_is_refused(tmp_path):
     path.write_bytes(b"x" * 10_000)
     with path.open("r+b") as file, pytest.raises(dt.ExchangeError, match="no memory of this"):
         dt.ipc.Pool.from_fd(file.fileno())
+    pool = dt.ipc.Pool(MIB)
+    with pytest.raises(ValueError, match="pickle this one"):
+        pool.fileno()
+    name = pool.share(pool.empty(1))[-27:-11]
+    token, number = (int.from_bytes(name[at:][:8], "little") for at in (0, 8))
+    with open(f"/dev/shm/dovetail.{token:016x}.{number:x}", "r+b") as file:
+        with pytest.raises(dt.ExchangeError, match="not that of an anonymous pool"):
+            dt.ipc.Pool.from_fd(file.fileno())
     ours, _ = socket.socketpair()
     for bad in (ours.fileno(), -1, 10_000):
         with pytest.raises(dt.ExchangeError, match="descriptor"):
@@ -288,12 +314,38 @@ def test_memory_of_no_or_another_pool_is_refused(pool):
     other = dt.ipc.Pool(MIB)
     with pytest.raises(dt.ExchangeError, match="not of this pool"):
         pool.share(other.empty(1))
-    with pytest.raises(dt.ExchangeError, match=r"ipc\.empty"):
-        pool.share(dt.zeros(1))
+    for ordinary in (dt.zeros(1), np.zeros(1), dt.ipc.empty(1)):
+        with pytest.raises(dt.ExchangeError, match="not of this pool"):
+            pool.share(ordinary)
     with pytest.raises(dt.ExchangeError, match="detach"):
         pool.share(pool.empty(1).requires_grad_(True))
-    with pytest.raises(TypeError, match="Tensor"):
-        pool.share(np.zeros(1))
+    with pytest.raises(AttributeError, match="__dlpack__"):
+        pool.share([1])
+
+
+def test_tensors_of_other_libraries_over_the_pools_memory_are_shared(pool):
+    t = pool.empty((2, 3), dtype="int32")
+    a = np.from_dlpack(t)[:, ::2]
+    assert dt.ipc.open(pool.share(a)).data_ptr() == t.data_ptr()
+
+
+def test_what_can_never_fit_is_refused_at_once(pool):
+    with pytest.raises(MemoryError, match="no allocation can have more than one of its files"):
+        pool.empty(9 * MIB, dtype="uint8", timeout=None)
+
+
+def test_a_pool_has_room_for_small_tensors_after_larger_ones(pool):
+    tensors = [pool.empty(16384, dtype="uint8") for _ in range(512)]
+    del tensors
+    tensors = [pool.empty(4096, dtype="uint8") for _ in range(1024)]
+    pool.empty(16384, dtype="uint8")
+    tensors += [pool.empty(4096, dtype="uint8") for _ in range(1024)]
+    with pytest.raises(MemoryError):
+        pool.empty(1)
+
+
+def test_a_handle_that_nothing_else_keeps_can_be_opened():
+    assert dt.ipc.open(dt.ipc.share(dt.full(3, 7), copy=True)).tolist() == [7, 7, 7]
 
 
 @pytest.mark.parametrize("dtype", ["bool", "bfloat16", "complex128", "float8_e4m3fn", "int4"])
@@ -325,6 +377,44 @@ def test_a_forked_child_holds_what_its_parent_held(pool):
     del other, others
     pool.reclaim()
     assert used(pool) == (0, 0)
+
+
+@pytest.mark.parametrize("what", ["descriptors", "rights"])
+def test_a_fork_that_finds_no_descriptor_or_right_leaves_the_child_its_memory(what):
+    code = f"""
+        import os, resource
+        import dovetail as dt
+
+        pool = dt.ipc.Pool(1 << 20)
+        t = pool.empty(3, dtype="int32")
+        t[...] = 7
+        pointer = t.data_ptr()
+        taken = []
+        if {what!r} == "descriptors":
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+            read, write = os.pipe()
+            try:
+                while True:
+                    taken.append(os.dup(0))
+            except OSError:
+                pass
+        else:
+            read, write = os.pipe()
+            if os.getuid() == 0:  # who is not root, has none to give up
+                os.setuid(12345)
+        child = os.fork()
+        if child == 0:
+            os.read(read, 1)
+            os._exit(0 if t.tolist() == [7, 7, 7] else 1)
+        del t
+        others = [pool.empty(3, dtype="int32") for _ in range(100)]
+        for other in others:
+            other[...] = 0
+            assert other.data_ptr() != pointer
+        os.write(write, b"x")
+        assert os.waitpid(child, 0)[1] == 0
+        """
+    process.run_python(code)
 
 
 def test_the_file_is_the_users_alone_and_goes_with_the_pool():
