@@ -4,8 +4,8 @@
 
 Each call makes a tensor of PyTorch, fills it from another one, shares it, sends its name through a
 pipe, waits until the other process has opened it and read an element, and frees it. "To 8" sends
-the name to eight processes and waits for all. "fill" is the copy alone, and "pipe" the round trip of
-64 bytes alone. With a directory, also writes sharing_peers.md and sharing_peers.svg there.
+the name to eight processes and waits for all. "fill" is the copy alone, and "pipe" the round trip
+of 64 bytes alone. With a directory, also writes sharing_peers.md and sharing_peers.svg there.
 """
 
 import contextlib
@@ -25,8 +25,8 @@ import dovetail as dt
 KIB, MIB = 1 << 10, 1 << 20
 READERS = 8
 
-NOTE = """float32 tensors; two processes, PyTorch on both sides, connected by a pipe. A call is make,
-fill, share, send, open, read, answer, free."""
+NOTE = """float32 tensors; two processes, PyTorch on both sides, connected by a pipe. A call is
+make, fill, share, send, open, read, answer, free."""
 
 
 def take_by_dovetail(message):

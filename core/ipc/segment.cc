@@ -21,6 +21,8 @@ inline namespace DOVETAIL_ABI {
 namespace ipc {
 namespace {
 
+constexpr std::string_view kFullText = "The shared memory is full.";
+
 uint64_t GranulesFor(size_t nbytes) {
   return std::max<uint64_t>(nbytes / kGranuleBytes + (nbytes % kGranuleBytes != 0), 1);
 }
@@ -181,8 +183,7 @@ absl::Status Segment::MapTable() {
   if (!held.ok()) return held.status();
   absl::StatusOr<LazyArray<uint64_t>> forever = LazyArray<uint64_t>::Make(granules_ / 64 + 1);
   if (!forever.ok()) return forever.status();
-  local_.reset(
-      new Local{*std::move(references), *std::move(held), *std::move(forever), {}});
+  local_.reset(new Local{*std::move(references), *std::move(held), *std::move(forever), {}});
   return absl::OkStatus();
 }
 
@@ -300,12 +301,14 @@ absl::StatusOr<SlotHold> Segment::Allocate(size_t nbytes) {
   return AllocateSlowly(GranulesFor(nbytes));
 }
 
+bool Segment::IsFull(const absl::Status& status) { return status.message() == kFullText; }
+
 absl::StatusOr<SlotHold> Segment::AllocateSlowly(uint64_t count) {
   if (absl::Status s = JoinIfNeeded(); !s.ok()) return s;
   const StdMutexLock lock(StructureMutex());
   const StructureLock structure(file_);
   if (!structure.status().ok()) return structure.status();
-  absl::Status status = absl::ResourceExhaustedError(kFull);
+  absl::Status status = absl::ResourceExhaustedError(kFullText);
   if (SlotHold hold = TakeOrCarve(count, status)) return hold;
   SweepDead();
   if (SlotHold hold = TakeOrCarve(count, status)) return hold;

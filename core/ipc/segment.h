@@ -26,8 +26,8 @@
 // still truncate the file later; an access is then a SIGBUS, as for any mapped file.
 //
 // Forks: a child holds what its parent held at the fork (in segments of kHostMemory), and unlinks
-// none of its files. If it can't (there is no descriptor, or the parent has given up its rights), the
-// parent goes on to hold that as long as it lives. Any thread.
+// none of its files. If it can't (there is no descriptor, or the parent has given up its rights),
+// the parent goes on to hold that as long as it lives. Any thread.
 
 #ifndef DOVETAIL_CORE_IPC_SEGMENT_H_
 #define DOVETAIL_CORE_IPC_SEGMENT_H_
@@ -154,8 +154,8 @@ class Segment : public std::enable_shared_from_this<Segment> {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  // The message of Allocate's error if there are pages, but no room.
-  static constexpr std::string_view kFull = "The shared memory is full.";
+  // Whether Allocate failed for want of room, and not of pages.
+  static bool IsFull(const absl::Status& status);
 
   SegmentName name() const { return name_; }
   SegmentKind kind() const { return kind_; }

@@ -56,8 +56,8 @@ class LazyArray {
 };
 
 struct Segment::Local {
-  LazyArray<uint32_t> references;  // by slot
-  LazyArray<uint64_t> held;        // a bit per granule: a slot there has references
+  LazyArray<uint32_t> references;         // by slot
+  LazyArray<uint64_t> held;               // a bit per granule: a slot there has references
   LazyArray<uint64_t> held_for_children;  // the same: one of them is never dropped
   // What is kept as long as a slot is, by key.
   std::map<SlotTable::Slot, std::map<std::string, SlotHold, std::less<>>> companions;

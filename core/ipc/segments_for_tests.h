@@ -3,10 +3,10 @@
 #ifndef DOVETAIL_CORE_IPC_SEGMENTS_FOR_TESTS_H_
 #define DOVETAIL_CORE_IPC_SEGMENTS_FOR_TESTS_H_
 
+#include <fcntl.h>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <fcntl.h>
 
 #include <functional>
 #include <memory>

@@ -266,10 +266,11 @@ absl::Status SlotPool::FullError(size_t nbytes, const absl::Status& reason) {
       " bytes are held", holders.empty() ? "" : " (", absl::StrJoin(holders, "; "),
       holders.empty() ? "" : ")",
       is_too_large ? ", and no allocation can have more than one of its files. Make a larger pool."
-      : has_rest   ? ", and the rest is in pieces that are too small. Release tensors, wait for others "
-                     "to do so (a timeout), or make a larger pool."
-                   : ". Release tensors, wait for others to do so (a timeout), or make a larger pool.");
-  const bool has_reason = reason.message() != Segment::kFull;
+      : has_rest
+          ? ", and the rest is in pieces that are too small. Release tensors, wait for others "
+            "to do so (a timeout), or make a larger pool."
+          : ". Release tensors, wait for others to do so (a timeout), or make a larger pool.");
+  const bool has_reason = !Segment::IsFull(reason);
   return absl::ResourceExhaustedError(has_reason ? absl::StrCat(reason.message(), " ", text)
                                                  : text);
 }

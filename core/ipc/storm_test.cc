@@ -109,7 +109,8 @@ class Worker {
 
   void Make() {
     const size_t nbytes = 8 + random_() % (random_() % 8 == 0 ? kPoolBytes / 6 : 3 * kGranuleBytes);
-    absl::StatusOr<SlotHold> slot = pool_.Allocate(nbytes, {.isolated = !pool_.is_anonymous() && random_() % 30 == 0});
+    absl::StatusOr<SlotHold> slot =
+        pool_.Allocate(nbytes, {.isolated = !pool_.is_anonymous() && random_() % 30 == 0});
     if (!slot.ok()) {
       Require(absl::IsResourceExhausted(slot.status()));
       held_.clear();

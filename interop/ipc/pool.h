@@ -74,8 +74,8 @@ class Pool {
 
   // For Open; empty for an anonymous pool. Valid as long as the process that made the pool has it.
   std::string name() const;
-  // The descriptor of an anonymous pool, to send for Attach. It stays the pool's. -1 for a pool with
-  // a name.
+  // The descriptor of an anonymous pool, to send for Attach. It stays the pool's. -1 for a pool
+  // with a name.
   int file() const;
 
  private:

@@ -45,8 +45,8 @@ class Pool(_core._Pool):
     that were shared with readonly=True: make a pool for each domain of trust.
 
     The memory goes when the process that made the pool has dropped it and its tensors, or has
-    ended; other processes keep what they have open. Raises MemoryError if there is no room in
-    /dev/shm; RuntimeError if no file can be made; ValueError for 0 bytes. Thread-safe.
+    ended; other processes keep what they have open. Raises RuntimeError if no file can be made;
+    ValueError for 0 bytes. That /dev/shm is full is a MemoryError of empty(). Thread-safe.
     """
 
     def __init__(self, nbytes, *, max_nbytes=None, memfd=False):

@@ -67,9 +67,8 @@ nb::bytes Share(const ipc::Pool& pool, nb::handle object, bool read_only) {
   }
   const Tensor shared = AsTensor(tensor.ptr());
   constexpr int kMostShort = 4;  // of that many dimensions, the message needs no memory of its own
-  return ToBytes(OrThrow(WithoutGilIf(shared.rank() > kMostShort, [&] {
-    return pool.Share(shared, {.read_only = read_only});
-  })));
+  return ToBytes(OrThrow(WithoutGilIf(
+      shared.rank() > kMostShort, [&] { return pool.Share(shared, {.read_only = read_only}); })));
 }
 
 nb::dict Stats(const ipc::Pool& pool) {
@@ -160,7 +159,8 @@ void AddPool(nb::module_& m) {
       "fileno",
       [](const ipc::Pool& pool) {
         if (const int file = pool.file(); file >= 0) return file;
-        Raise(PyExc_ValueError, "only a pool with memfd=True has a descriptor to send: pickle this one");
+        Raise(PyExc_ValueError,
+              "only a pool with memfd=True has a descriptor to send: pickle this one");
         throw nb::python_error();
       },
       "The file descriptor of a pool with memfd=True, which stays the pool's. Send it by\n"
