@@ -19,17 +19,6 @@ def pool():
     return dt.ipc.Pool(8 * MIB)
 
 
-def test_another_process_opens_reads_and_writes_the_same_memory(pool, method):
-    t = pool.empty((2, 3), dtype="int16")
-    t[...] = [[1, 2, 3], [4, 5, 6]]
-    message = pool.share(t[:, ::-2])
-    assert isinstance(message, bytes) and len(message) <= 64
-    child, channel = start(method, pool_workers.add, message, 10)
-    assert receive(channel) == ("int16", (2, 2), (3, -2), [[3, 1], [6, 4]])
-    child.join(60)
-    assert t.tolist() == [[11, 2, 13], [14, 5, 16]]
-
-
 def test_what_a_killed_process_held_is_taken_when_it_is_needed(pool):
     children = []
     for _ in range(3):
