@@ -70,7 +70,7 @@ class KilledAnywhere : public testing::Test {
 
   // Kills children after 0, stride, 2 * stride, … instructions of work(), and checks what is left
   // each time. A thousand kills take 20 s. DOVETAIL_EVERY_INSTRUCTION=1 in the environment (of
-  // Bazel: --test_env) makes the stride 1, for some five minutes in all.
+  // Bazel: --test_env) makes the stride 1, for some twenty minutes in all.
   void KillAtEachStep(int64_t stride, const std::function<void()>& prepare,
                       const std::function<void()>& work) {
     if (std::getenv("DOVETAIL_EVERY_INSTRUCTION") != nullptr) stride = 1;

@@ -191,18 +191,19 @@ def test_opening_what_was_released_says_so():
 
 def test_a_borrower_keeps_the_memory_after_the_owner_let_go_and_can_share_it_on():
     context = multiprocessing.get_context("spawn")
-    answer, done = context.Queue(), context.Event()
+    answer, done, opened = context.Queue(), context.Event(), context.Event()
     t = shared([1, 2, 3])
-    child = context.Process(target=ipc_workers.open_and_wait, args=(dt.ipc.share(t), answer, done))
+    arguments = dt.ipc.share(t), answer, done, opened
+    child = context.Process(target=ipc_workers.open_and_wait, args=arguments)
     child.start()
     assert answer.get(timeout=60) == "open"
     t[0] = 5
-    del t
+    del t, arguments
     gc.collect()
     done.set()
     assert answer.get(timeout=60) == [5, 2, 3]
     u = dt.ipc.open(answer.get(timeout=60))
-    answer.put("opened")
+    opened.set()
     assert u.tolist() == [5, 2, 3]
     child.join(60)
     assert child.exitcode == 0

@@ -64,14 +64,13 @@ def own(answer, done, how):
         globals()["kept"] = t  # lives until the process ends
 
 
-def open_and_wait(handle, answer, done):
+def open_and_wait(handle, answer, done, opened):
     t = dt.ipc.open(handle)
     answer.put("open")
     done.wait(60)
     answer.put(t.tolist())
     answer.put(dt.ipc.share(t))
-    while answer.get(timeout=60) != "opened":  # keeps it until then
-        pass
+    opened.wait(60)  # keeps it until then
 
 
 def show(handle):
