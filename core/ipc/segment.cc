@@ -50,7 +50,7 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Create(size_t nbytes, SegmentK
   absl::StatusOr<SegmentFile> file = MakeSegmentFile(GranulesFor(nbytes), kind, backing);
   if (!file.ok()) return file.status();
   absl::Cleanup unlink_file = [&] {
-    if (backing == SegmentBacking::kFolder) unlink(PathOf(file->name).c_str());
+    if (backing == SegmentBacking::kNamed) unlink(PathOf(file->name).c_str());
   };
   absl::StatusOr<std::shared_ptr<Segment>> made = Map(*file, /*is_mine=*/true);
   if (!made.ok()) return made;

@@ -144,7 +144,7 @@ class Segment : public std::enable_shared_from_this<Segment> {
   // as MakeSegmentFile does.
   static absl::StatusOr<std::shared_ptr<Segment>> Create(
       size_t nbytes, SegmentKind kind = SegmentKind::kHostMemory,
-      SegmentBacking backing = SegmentBacking::kFolder);
+      SegmentBacking backing = SegmentBacking::kNamed);
   // Fails as OpenSegmentFile and CheckSegmentFile do.
   static absl::StatusOr<std::shared_ptr<Segment>> Open(SegmentName name,
                                                        SegmentKind kind = SegmentKind::kHostMemory);

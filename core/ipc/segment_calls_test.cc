@@ -43,8 +43,8 @@ struct Made {
   SegmentKind kind;
   SegmentBacking backing;
 };
-constexpr Made kEach[] = {{SegmentKind::kHostMemory, SegmentBacking::kFolder},
-                          {SegmentKind::kDeviceBlocks, SegmentBacking::kFolder},
+constexpr Made kEach[] = {{SegmentKind::kHostMemory, SegmentBacking::kNamed},
+                          {SegmentKind::kDeviceBlocks, SegmentBacking::kNamed},
                           {SegmentKind::kHostMemory, SegmentBacking::kAnonymous}};
 constexpr Made kHost = kEach[0];
 

@@ -176,7 +176,7 @@ absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
   }
   if (status.ok()) return made;
   close(made.descriptor);
-  if (backing == SegmentBacking::kFolder) unlink(PathOf(made.name).c_str());
+  if (backing == SegmentBacking::kNamed) unlink(PathOf(made.name).c_str());
   return status;
 }
 
@@ -206,7 +206,7 @@ absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name) {
   return SegmentFile{.descriptor = file,
                      .name = name,
                      .kind = facts->kind,
-                     .backing = SegmentBacking::kFolder,
+                     .backing = SegmentBacking::kNamed,
                      .granules = facts->granules};
 }
 

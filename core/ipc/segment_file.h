@@ -72,7 +72,7 @@ struct SegmentParts {
 };
 
 enum class SegmentBacking : uint8_t {
-  kFolder,    // a file in /dev/shm, which other processes open by its name
+  kNamed,     // a file in /dev/shm, which other processes open by its name
   kAnonymous  // a memfd, whose descriptor they receive
 };
 

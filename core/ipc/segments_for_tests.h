@@ -32,7 +32,7 @@ inline int OpenFileOf(const Segment& segment) {
 // A slot of `nbytes` bytes in a segment of its own.
 inline absl::StatusOr<SlotHold> TryMake(size_t nbytes = 100,
                                         SegmentKind kind = SegmentKind::kHostMemory,
-                                        SegmentBacking backing = SegmentBacking::kFolder) {
+                                        SegmentBacking backing = SegmentBacking::kNamed) {
   absl::StatusOr<std::shared_ptr<Segment>> made = Segment::Create(nbytes, kind, backing);
   if (!made.ok()) return made.status();
   return (*made)->Allocate(nbytes);

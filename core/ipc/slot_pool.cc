@@ -39,7 +39,7 @@ absl::StatusOr<std::shared_ptr<SlotPool>> SlotPool::Create(const PoolOptions& op
   }
   absl::StatusOr<std::shared_ptr<Segment>> first =
       Segment::Create(options.nbytes, SegmentKind::kHostMemory,
-                      options.anonymous ? SegmentBacking::kAnonymous : SegmentBacking::kFolder);
+                      options.anonymous ? SegmentBacking::kAnonymous : SegmentBacking::kNamed);
   if (!first.ok()) return first.status();
   std::shared_ptr<SlotPool> pool(
       new SlotPool(options.nbytes, std::max(options.nbytes, options.most_bytes)));
