@@ -206,8 +206,18 @@ def _prepare():
 
     if _prepared_process == os.getpid():
         return
-    _prepared_process = os.getpid()
+    if _prepared_process is None:
+        os.register_at_fork(before=_prepare)  # multiprocessing may be imported only later
+    _prepared_process = 0
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
+        _prepared_process = os.getpid()
         util.Finalize(None, _core._ipc_forget, exitpriority=-100)
-        util.register_after_fork(_core, lambda _: _prepare())
+        util.register_after_fork(_core, _prepare_anew)
+
+
+def _prepare_anew(_):
+    # A new process of multiprocessing forgets all finalizers before it calls this.
+    global _prepared_process
+    _prepared_process = 0
+    _prepare()

@@ -245,3 +245,13 @@ def test_threads_make_share_open_and_free_at_the_same_time(pool):
         thread.join()
     assert not errors
     assert used(pool) == (0, 0)
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+def test_a_process_of_multiprocessing_leaves_no_isolated_tensor(pool, method):
+    child, channel = start(method, pool_workers.keep_isolated, pool)
+    name = receive(channel)[-27:-11]
+    child.join(60)
+    assert child.exitcode == 0
+    token, number = (int.from_bytes(name[at:][:8], "little") for at in (0, 8))
+    assert not os.path.exists(f"/dev/shm/dovetail.{token:016x}.{number:x}")
