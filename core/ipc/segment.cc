@@ -166,7 +166,7 @@ absl::StatusOr<void*> Segment::MapFile(size_t offset, size_t nbytes, int access)
   const int again = OpenOnceMore(name_, backing_, file_);
   if (again < 0) return CantMap(nbytes);
   void* mapped = mmap(nullptr, nbytes, access, MAP_SHARED, again, static_cast<off_t>(offset));
-  const absl::Status error = mapped == MAP_FAILED ? CantMap(nbytes) : absl::OkStatus();
+  absl::Status error = mapped == MAP_FAILED ? CantMap(nbytes) : absl::OkStatus();
   close(again);
   if (!error.ok()) return error;
   return mapped;

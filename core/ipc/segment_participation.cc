@@ -93,7 +93,7 @@ void Segment::PrepareFork() {
   if (child_ >= 0) return ForEachHeld([&](SlotTable::Slot slot) { table_->HoldFor(child_, slot); });
   // There is no descriptor or number, or this process has given up its rights: it holds for the
   // child what it holds now, as long as it lives.
-  ForEachHeld([&](SlotTable::Slot slot) {
+  ForEachHeld([&](SlotTable::Slot slot) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     uint64_t& forever = local_->held_for_children[slot / 64];
     if ((forever & MaskOf(static_cast<int>(slot % 64))) != 0) return;
     forever |= MaskOf(static_cast<int>(slot % 64));

@@ -76,7 +76,7 @@ absl::StatusOr<std::unique_ptr<Allocator>> MakeSharedAllocator() {
 }
 
 absl::StatusOr<MemoryShare> ShareMemory(void* data, size_t nbytes) {
-  const absl::Status ordinary = absl::FailedPreconditionError(
+  absl::Status ordinary = absl::FailedPreconditionError(
       "The tensor lies in memory of this process alone, which no other can open. Make it in shared "
       "memory (dovetail.ipc.empty in Python, ipc::Empty in C++), or ask for a copy there "
       "(share(tensor, copy=True), ipc::CopyToShared).");

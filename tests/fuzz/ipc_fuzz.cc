@@ -68,7 +68,7 @@ std::string RecordOf(std::string bytes) {
   const uint64_t nbytes = bytes.size();
   auto* data = static_cast<char*>(*record.Data());
   std::memcpy(data, &nbytes, sizeof nbytes);
-  std::memcpy(data + sizeof nbytes, bytes.data(), nbytes);
+  bytes.copy(data + sizeof nbytes, nbytes);
   return "DR2" + record.name().ToBytes();
 }
 
