@@ -132,15 +132,24 @@ def test_numpy_takes_what_arrives_without_a_copy(actors):
     assert array.ctypes.data == tensor.data_ptr() and array.flags.writeable
 
 
+def can_be_opened(handle):
+    try:
+        return dt.ipc.open(handle) is not None
+    except dt.ExchangeError:
+        return False
+
+
 def test_memory_goes_with_the_last_reference_and_receivers_keep_it(actors):
     producer, _ = actors
     made = producer.make.remote(share=False)
     tensor = ray.get(made)["tensor"]
-    file = file_of(tensor)
-    assert os.path.exists(file)
+    handle = bytes(dt.ipc.share(tensor))
     del made
-    wait_until(lambda: not os.path.exists(file))
     assert same(tensor, random_tensor("float32"))
+    assert can_be_opened(handle)
+    del tensor
+    gc.collect()
+    wait_until(lambda: not can_be_opened(handle))
 
 
 def test_a_tensor_elsewhere_than_on_the_cpu_is_refused(actors):
@@ -161,12 +170,13 @@ def kill(actor):
 
 def test_a_sender_that_was_killed_is_an_error_and_what_had_arrived_stays(actors):
     _, consumer = actors
-    sender = Actor.remote()
-    arrived, lost = sender.make.remote(), sender.make.remote()
+    sender, other = Actor.remote(), Actor.remote()
+    arrived, lost = sender.make.remote(), other.make.remote()
     ray.get(consumer.keep.remote(arrived))
     tensor = ray.get(arrived)["tensor"]
     ray.wait([lost], fetch_local=False)
     kill(sender)
+    kill(other)
     with pytest.raises(ray.exceptions.RayTaskError) as raised:
         ray.get(consumer.facts.remote(lost))
     assert isinstance(raised.value.cause, dt.ExchangeError) and "has ended" in str(raised.value)
@@ -238,8 +248,9 @@ def changed(metadata, position, bits):
 
 def test_metadata_that_was_tampered_with_is_an_error(metadata):
     assert len(received(metadata)) == 2
-    handle = metadata.content.index(b"DIPC")
-    for position in range(handle, handle + len(bytes(metadata.buffers[0]))):
+    handle = metadata.content.index(b"DT\x02")
+    length = metadata.content[handle - 1]  # as pickles write it
+    for position in range(handle, handle + length):
         with pytest.raises(ValueError, match="not a handle"):
             received(changed(metadata, position, 1))
     with pytest.raises(pickle.UnpicklingError):
@@ -249,9 +260,9 @@ def test_metadata_that_was_tampered_with_is_an_error(metadata):
 
 
 def test_a_handle_of_another_version_is_an_error(metadata):
-    of_version_2 = changed(metadata, metadata.content.index(b"DIPC") + 4, 3)
-    with pytest.raises(ValueError, match="version 2, and this Dovetail has version 1"):
-        received(of_version_2)
+    of_version_3 = changed(metadata, metadata.content.index(b"DT\x02") + 2, 1)
+    with pytest.raises(ValueError, match="version 3, and this Dovetail has version 2"):
+        received(of_version_3)
 
 
 def test_a_script_that_ends_with_living_actors_leaves_no_memory():
