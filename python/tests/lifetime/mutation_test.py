@@ -184,7 +184,8 @@ def test_what_a_tensor_of_paddle_lent_is_kept_whatever_becomes_of_the_tensor(doo
 
 
 @pytest.mark.parametrize("door, mutation", cases("NUMPY"))
-def test_what_an_array_of_numpy_lent_is_kept_wherever_a_peer_keeps_it(door, mutation):
+def test_what_an_array_of_numpy_lent_is_kept_wherever_all_peers_keep_it(door, mutation):
     played = outcomes("NUMPY")
-    if any(played[f"{peer} | {mutation}"] == "kept" for peer in NUMPY_PEERS):
+    # (Memory that was freed may still have its content by chance, with one peer or another.)
+    if all(played[f"{peer} | {mutation}"] == "kept" for peer in NUMPY_PEERS):
         assert played[f"{door} | {mutation}"] == "kept", played
