@@ -1,5 +1,5 @@
-// A process is killed after each single instruction of what it does with a segment. The others keep
-// their memory, and get back what the killed one had.
+// Kills a process between any two instructions of its work on a segment. Afterwards the memory of
+// the other processes is unchanged, and they can allocate what the killed process held.
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>

@@ -69,8 +69,10 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Open(SegmentName name, Segment
   if (!segment.ok()) return segment;
   Forget();
   const StdMutexLock lock(StateMutex());
-  std::vector<std::shared_ptr<Segment>>& kept = GetTables().kept;
-  if (std::find(kept.begin(), kept.end(), *segment) == kept.end()) kept.push_back(*segment);
+  std::vector<std::shared_ptr<Segment>>& others = GetTables().others;
+  if (std::find(others.begin(), others.end(), *segment) == others.end()) {
+    others.push_back(*segment);
+  }
   return segment;
 }
 
@@ -140,18 +142,18 @@ void Segment::Forget() {
   std::vector<std::shared_ptr<Segment>> kept;
   {
     const StdMutexLock lock(StateMutex());
-    kept.swap(GetTables().kept);
+    kept.swap(GetTables().others);
   }
   std::erase_if(kept, [](const std::shared_ptr<Segment>& s) {
     return s->is_closed() || !IsAlive(s->name_.process);
   });
   const StdMutexLock lock(StateMutex());
-  for (std::shared_ptr<Segment>& s : kept) GetTables().kept.push_back(std::move(s));
+  for (std::shared_ptr<Segment>& s : kept) GetTables().others.push_back(std::move(s));
 }
 
 // The reference that keeps a segment mapped, if there is one.
-std::shared_ptr<Segment> Segment::TakeKept(const Segment* segment) {
-  std::vector<std::shared_ptr<Segment>>& all = GetTables().kept;
+std::shared_ptr<Segment> Segment::TakeFromOthers(const Segment* segment) {
+  std::vector<std::shared_ptr<Segment>>& all = GetTables().others;
   for (std::shared_ptr<Segment>& kept : all) {
     if (kept.get() != segment) continue;
     std::shared_ptr<Segment> taken = std::move(kept);
@@ -217,7 +219,7 @@ Segment::~Segment() {
     for (const std::atomic<char*>& data : mappings_) tables.by_address.erase(data.load());
     if (const int me = me_.load(); me >= 0) {
       head_->process_ids[me].store(0);
-      head_->numbers[me / 64].fetch_and(~(uint64_t{1} << me % 64));
+      head_->numbers[me / 64].fetch_and(~MaskOf(me));
     }
     // Here, so that no fork has a file that is in no table.
     if (sent_file_ >= 0) close(sent_file_);
@@ -235,7 +237,7 @@ Segment::~Segment() {
 
 void Segment::AddReference(SlotTable::Slot slot) {
   if (local_->references[slot]++ != 0) return;
-  local_->held[slot / 64] |= uint64_t{1} << slot % 64;
+  local_->held[slot / 64] |= MaskOf(slot);
   ++held_slots_;
 }
 
@@ -264,19 +266,19 @@ bool Segment::Hold(SlotTable::Slot slot, uint64_t generation) {
 
 void Segment::Release(SlotTable::Slot slot) noexcept {
   std::map<std::string, SlotHold, std::less<>> companions;  // destroyed after the unlock
-  std::shared_ptr<Segment> kept;                            // the same
+  std::shared_ptr<Segment> mapping;                         // the same
   bool is_freed = false;
   {
     const StdMutexLock lock(StateMutex());
     if (--local_->references[slot] != 0) return;
-    local_->held[slot / 64] &= ~(uint64_t{1} << slot % 64);
+    local_->held[slot / 64] &= ~MaskOf(slot);
     --held_slots_;
     if (const auto i = local_->companions.find(slot); i != local_->companions.end()) {
       companions.swap(i->second);
       local_->companions.erase(i);
     }
     if (me_ >= 0) is_freed = table_->Drop(me_, slot);
-    if (held_slots_ == 0 && is_closed() && !is_mine_) kept = TakeKept(this);
+    if (held_slots_ == 0 && is_closed() && !is_mine_) mapping = TakeFromOthers(this);
   }
   if (is_freed) WakeWaiting();
 }
@@ -363,10 +365,10 @@ bool Segment::IsIdle() {
 }
 
 absl::StatusOr<PoolStats> Segment::Stats() {
-  if (absl::Status s = Reclaim().status(); !s.ok()) return s;
   const StdMutexLock lock(StructureMutex());
   const StructureLock structure(file_);
   if (!structure.status().ok()) return structure.status();
+  SweepDead();
   PoolStats stats;
   stats.capacity = stats.most_bytes = nbytes();
   stats.reserved = reserved_bytes();

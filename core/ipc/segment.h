@@ -81,6 +81,10 @@ class SlotHold {
   // The slot that contains `p`, in memory that this process holds; null if there is none.
   static SlotHold FindAt(const void* p);
 
+  // A hold as the context pointer of a release callback, and the callback.
+  static void* ToContext(SlotHold hold) { return new SlotHold(std::move(hold)); }
+  static void Release(void* context) { delete static_cast<SlotHold*>(context); }
+
   SlotHold() = default;
   SlotHold(SlotHold&& other) noexcept
       : segment_(std::move(other.segment_)), slot_(other.slot_), read_only_(other.read_only_) {
@@ -199,7 +203,7 @@ class Segment : public std::enable_shared_from_this<Segment> {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   static std::shared_ptr<Segment> FindOpen(SegmentName name);
   static void Forget();
-  static std::shared_ptr<Segment> TakeKept(const Segment* segment)
+  static std::shared_ptr<Segment> TakeFromOthers(const Segment* segment)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
 
   absl::Status MapTable();

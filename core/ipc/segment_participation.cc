@@ -14,12 +14,6 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
-namespace {
-
-uint64_t MaskOf(int participant) { return uint64_t{1} << participant % 64; }
-
-}  // namespace
-
 absl::Status Segment::JoinIfNeeded() {
   if (me_.load() >= 0) return absl::OkStatus();
   const StdMutexLock lock(StructureMutex());
@@ -95,8 +89,8 @@ void Segment::PrepareFork() {
   // child what it holds now, as long as it lives.
   ForEachHeld([&](SlotTable::Slot slot) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     uint64_t& forever = local_->held_for_children[slot / 64];
-    if ((forever & MaskOf(static_cast<int>(slot % 64))) != 0) return;
-    forever |= MaskOf(static_cast<int>(slot % 64));
+    if ((forever & MaskOf(slot)) != 0) return;
+    forever |= MaskOf(slot);
     AddReference(slot);
   });
 }

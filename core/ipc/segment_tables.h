@@ -79,7 +79,7 @@ struct Segment::Tables {
   // A parent's segments of which a forked child does not hold what the parent held.
   std::vector<Segment*> orphans ABSL_GUARDED_BY(StateMutex());
   // Other processes' segments, which stay mapped.
-  std::vector<std::shared_ptr<Segment>> kept ABSL_GUARDED_BY(StateMutex());
+  std::vector<std::shared_ptr<Segment>> others ABSL_GUARDED_BY(StateMutex());
 };
 
 }  // namespace ipc

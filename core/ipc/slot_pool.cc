@@ -276,11 +276,16 @@ absl::Status SlotPool::FullError(size_t nbytes, const absl::Status& reason) {
 }
 
 bool SlotPool::Contains(const Segment& segment) {
+  if (HasFound(segment)) return true;
   FindFollowers();
-  for (const std::shared_ptr<Segment>& s : GetSegments()) {
+  return HasFound(segment);
+}
+
+bool SlotPool::HasFound(const Segment& segment) {
+  const StdMutexLock lock(StateMutex());
+  for (const std::shared_ptr<Segment>& s : segments_) {
     if (s.get() == &segment) return true;
   }
-  const StdMutexLock lock(StateMutex());
   for (const std::weak_ptr<Segment>& s : isolated_) {
     // Compared by owner: locking it could make this the last to drop it.
     if (!s.owner_before(segment.weak_from_this()) && !segment.weak_from_this().owner_before(s)) {

@@ -78,6 +78,7 @@ class SlotPool {
   absl::StatusOr<SlotHold> Grow(size_t nbytes);
   absl::Status AddFollower(const std::shared_ptr<Segment>& segment);
   void FindFollowers();
+  bool HasFound(const Segment& segment);
   absl::StatusOr<SlotHold> AllocateIsolated(size_t nbytes);
   size_t LargestPossible();
   uint32_t FreedCount();

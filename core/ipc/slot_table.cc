@@ -9,7 +9,6 @@ namespace ipc {
 namespace {
 
 constexpr uint64_t WordsFor(uint64_t bits) { return (bits + 63) / 64; }
-constexpr uint64_t MaskOf(uint64_t bit) { return uint64_t{1} << bit % 64; }
 
 // How many granules more than it needs Take may give.
 constexpr uint64_t SlackOf(uint64_t count) { return count / 8; }
@@ -237,8 +236,8 @@ bool SlotTable::Reshape(Slot slot) {
              bits, SlotWord(bits).To(SlotState::kReshaping).bits());
 }
 
-// Makes a free slot of what the slot has beyond its first `count` granules. No other process may
-// take or free the slot meanwhile.
+// Splits the slot after its first `count` granules; the rest becomes a free slot. The slot must not
+// change hands meanwhile: it is kReshaping, or this participant holds it.
 void SlotTable::CutTo(Slot slot, uint64_t count, uint64_t size) {
   const Slot second = slot + count;
   Header& rest = headers_[second];

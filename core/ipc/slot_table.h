@@ -41,6 +41,9 @@ namespace ipc {
 DOVETAIL_NOT_SHARED inline constexpr size_t kGranuleBytes = 4096;
 DOVETAIL_NOT_SHARED inline constexpr int kMostParticipants = 256;
 
+// The bit of a number in its word of a bitmap with 64 numbers a word.
+constexpr uint64_t MaskOf(uint64_t number) { return uint64_t{1} << number % 64; }
+
 // A set of participants.
 using Participants = std::array<uint64_t, kMostParticipants / 64>;
 
@@ -56,7 +59,6 @@ class SlotTable {
 
   SlotTable(void* memory, uint64_t granules);
 
-  uint64_t granules() const { return granules_; }
   // How many granules belong to slots. Memory beyond was never used, or was given back.
   uint64_t carved() const;
   uint64_t size(Slot slot) const;  // in granules; 0 if there is no slot

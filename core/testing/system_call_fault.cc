@@ -17,7 +17,6 @@
 #include <csignal>
 #include <cstdarg>
 #include <cstdlib>
-#include <utility>
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -27,8 +26,6 @@ constexpr int kNever = -1;
 thread_local int allowed_left = kNever;
 thread_local int error_to_set = 0;
 thread_local bool has_happened = false;
-thread_local int calls_until = kNever;  // those until `to_call` is called
-thread_local const std::function<void()>* to_call = nullptr;
 std::atomic<bool> signals_interrupt{false};
 
 [[maybe_unused]] bool CanBeInterrupted() {
@@ -39,8 +36,6 @@ std::atomic<bool> signals_interrupt{false};
 
 // Whether the call that is about to be made is the one that fails.
 [[maybe_unused]] bool Fails() {
-  if (calls_until != kNever && calls_until-- == 0) (*to_call)();
-  // calls_until is kNever from then on.
   if (allowed_left == kNever || allowed_left-- != 0) return false;
   // allowed_left is kNever from now on.
   has_happened = true;
@@ -63,14 +58,6 @@ SystemCallFault::SystemCallFault(int allowed, int error) {
 }
 SystemCallFault::~SystemCallFault() { allowed_left = kNever; }
 bool SystemCallFault::happened() { return has_happened; }
-
-AtSystemCall::AtSystemCall(int allowed, std::function<void()> meanwhile)
-    : meanwhile_(std::move(meanwhile)) {
-  to_call = &meanwhile_;
-  calls_until = allowed;
-}
-AtSystemCall::~AtSystemCall() { calls_until = kNever; }
-bool AtSystemCall::happened() { return calls_until == kNever; }
 
 SignalsInterruptReservations::SignalsInterruptReservations() { signals_interrupt = true; }
 SignalsInterruptReservations::~SignalsInterruptReservations() { signals_interrupt = false; }

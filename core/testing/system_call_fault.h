@@ -14,8 +14,6 @@
 #ifndef DOVETAIL_CORE_TESTING_SYSTEM_CALL_FAULT_H_
 #define DOVETAIL_CORE_TESTING_SYSTEM_CALL_FAULT_H_
 
-#include <functional>
-
 #include "dovetail/core/config.h"
 
 namespace dovetail {
@@ -39,22 +37,6 @@ class SystemCallFault {
 
   // Whether that call has been reached.
   static bool happened();
-};
-
-// While it lives, `meanwhile` is called once, right before the call after `allowed` others of this
-// thread: what another thread does at that moment. What it calls itself is not counted.
-class AtSystemCall {
- public:
-  AtSystemCall(int allowed, std::function<void()> meanwhile);
-  ~AtSystemCall();
-  AtSystemCall(const AtSystemCall&) = delete;
-  AtSystemCall& operator=(const AtSystemCall&) = delete;
-
-  // Whether that call has been reached.
-  static bool happened();
-
- private:
-  const std::function<void()> meanwhile_;
 };
 
 // While it lives, posix_fallocate fails with EINTR in a thread to which SIGUSR1 can be delivered,

@@ -66,9 +66,6 @@ AllocatorStats SharedAllocator::Stats() {
           .allocations = allocations_.load(std::memory_order_relaxed)};
 }
 
-// Holds a slot as the context pointer of a release callback.
-void LetGo(void* held) { delete static_cast<SlotHold*>(held); }
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Allocator>> MakeSharedAllocator() {
@@ -100,7 +97,7 @@ absl::StatusOr<OpenedMemory> OpenMemory(std::string_view bytes) {
   return OpenedMemory{.data = *data,
                       .nbytes = nbytes,
                       .device = Device::Cpu(),
-                      .release = {&LetGo, new SlotHold(*std::move(slot))}};
+                      .release = {&SlotHold::Release, SlotHold::ToContext(*std::move(slot))}};
 }
 
 }  // namespace cpu

@@ -30,7 +30,7 @@ Handle AHandle() {
           .memory = "a name"};
 }
 
-// As whoever writes handles computes it: FNV-1a of the flags and of what follows the head.
+// A handle's checksum: FNV-1a of the flags and of all bytes after the head.
 std::string WithChecksum(std::string bytes) {
   const auto flags = static_cast<unsigned char>(bytes[kFlagsAt]);
   uint64_t sum = (0xcbf29ce484222325 ^ flags) * 0x100000001b3;

@@ -8,11 +8,6 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
-namespace {
-
-void LetGo(void* held) { delete static_cast<SlotHold*>(held); }
-
-}  // namespace
 
 absl::StatusOr<Tensor> NewInPool(SlotPool& pool, Layout layout, DType dtype, Packing packing,
                                  const AllocateOptions& options) {
@@ -27,7 +22,7 @@ absl::StatusOr<Tensor> NewInPool(SlotPool& pool, Layout layout, DType dtype, Pac
     absl::StatusOr<void*> data = slot->Data();
     if (!data.ok()) return data.status();
     storage = Storage::Adopt(*data, bytes.size(), Device::Cpu(),
-                             {&LetGo, new SlotHold(*std::move(slot))});
+                             {&SlotHold::Release, SlotHold::ToContext(*std::move(slot))});
   }
   return Tensor::Make(std::move(storage), 0, dtype, std::move(layout), {.packing = packing});
 }

@@ -14,6 +14,7 @@
 #include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/module/objects/dtype_class.h"
+#include "dovetail/python/module/objects/or_throw.h"
 #include "dovetail/python/module/objects/placement.h"
 #include "dovetail/python/module/objects/tensor_object.h"
 
@@ -21,13 +22,6 @@ namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
-
-template <typename T>
-T OrThrow(absl::StatusOr<T> value) {
-  if (value.ok()) return *std::move(value);
-  RaiseStatus(value.status());
-  throw nb::python_error();
-}
 
 nb::object Checked(PyObject* object) {
   if (object == nullptr) throw nb::python_error();

@@ -20,25 +20,13 @@
 #include "dovetail/python/exchange/protocols/sycl.h"
 #include "dovetail/python/module/arguments/arguments.h"
 #include "dovetail/python/module/objects/device_class.h"
+#include "dovetail/python/module/objects/or_throw.h"
 #include "dovetail/python/module/objects/refuse_new.h"
 
 namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
-
-void Throw(const absl::Status& status) {
-  RaiseStatus(status);
-  throw nb::python_error();
-}
-template <typename T>
-T OrThrow(absl::StatusOr<T> value) {
-  if (!value.ok()) Throw(value.status());
-  return *std::move(value);
-}
-void OrThrow(const absl::Status& status) {
-  if (!status.ok()) Throw(status);
-}
 
 DeviceBackend& BackendOf(Device device) { return *OrThrow(BackendFor(device)); }
 

@@ -17,7 +17,7 @@ A, B = 1 << 40, 1 << 41  # addresses
 
 
 def random_shape(rng, factors):
-    """Sizes whose product is that of the factors, and some of 1."""
+    """A random shape of as many elements as the product of the factors."""
     rng.shuffle(factors)
     sizes = [1] * rng.randint(0, 2)
     for factor in factors:
