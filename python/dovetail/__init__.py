@@ -23,6 +23,7 @@ from dovetail._core import __version__  # noqa: F401
 from dovetail._creation import empty_like, full_like, ones, ones_like, zeros_like
 
 __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
+    "Reshard",  # noqa: F405 (by __getattr__)
     "convert_tree",
     "describe",
     "describe_pair",
@@ -42,6 +43,16 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "utils",
     "zeros_like",
 ]
+
+
+def __getattr__(name):
+    # A class, and what it needs is only imported by who uses it.
+    if name in ("Reshard", "reshard"):
+        import importlib
+
+        reshard = importlib.import_module("dovetail.reshard")
+        return reshard if name == "reshard" else reshard.Reshard
+    raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
 
 
 def explain(x, target=None, *, device=None, copy=None):

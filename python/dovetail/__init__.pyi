@@ -18,6 +18,7 @@ from dovetail._pairs import Layout as _Layout
 from dovetail._pairs import Pair as _Pair
 from dovetail._trace import Trace as _Trace
 from dovetail.distributed import Description as _Description
+from dovetail.reshard import Reshard as Reshard
 
 def describe(x: _t.SupportsDLPack, *, writable: builtins.bool = False) -> _Description: ...
 def describe_pair(

@@ -27,7 +27,7 @@ from dovetail import _core
 from dovetail._runs import runs
 from dovetail._streams import synchronize
 
-__all__ = ["datatype", "element", "message", "messages", "op"]
+__all__ = ["Group", "datatype", "element", "message", "messages", "op"]
 
 _PREDEFINED = {
     "bool": MPI.C_BOOL,
@@ -262,3 +262,6 @@ def _at_address(tensor):
 
 def _owned(made):
     return made if isinstance(made, _Datatype) else _Datatype(made)
+
+
+from dovetail.reshard._mpi_group import Group  # noqa: E402 (it uses this module)

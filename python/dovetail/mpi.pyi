@@ -1,14 +1,15 @@
-"""Type stubs of dovetail.mpi. The module documents the functions."""
+"""Type stubs of dovetail.mpi. The module documents the functions and the class."""
 
 import builtins
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from types import TracebackType
 from typing import Any, Literal
 
 from mpi4py import MPI
 
 from dovetail import _typing as _t
 
-__all__ = ["datatype", "element", "message", "messages", "op"]
+__all__ = ["Group", "datatype", "element", "message", "messages", "op"]
 
 def message(
     x: _t.SupportsDLPack,
@@ -19,3 +20,22 @@ def messages(
 def datatype(x: _t.SupportsDLPack) -> MPI.Datatype: ...
 def element(dtype: _t.DTypeLike) -> MPI.Datatype: ...
 def op(name: Literal["sum", "prod", "max", "min"], dtype: _t.DTypeLike) -> MPI.Op: ...
+
+class Group:
+    rank: int
+    size: int
+    hosts: list[Hashable]
+    def __init__(self, comm: MPI.Intracomm, *, hosts: Iterable[Hashable] | None = None) -> None: ...
+    def exchange(self, data: bytes, *, timeout: float = 60.0) -> list[bytes]: ...
+    def send(self, tensor: _t.SupportsDLPack, rank: int) -> MPI.Request: ...
+    def receive(self, tensor: _t.SupportsDLPack, rank: int) -> MPI.Request: ...
+    def wait(self, requests: list[MPI.Request], *, timeout: float = 60.0) -> None: ...
+    def abandon(self) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Group: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...

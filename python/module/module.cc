@@ -26,6 +26,7 @@
 #include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/objects/tensor_object.h"
+#include "dovetail/python/module/reshard/plan_class.h"
 #include "dovetail/python/module/streams/streams.h"
 #include "dovetail/python/module/tensor/methods.h"
 #include "dovetail/python/module/tensor/slots.h"
@@ -300,6 +301,7 @@ void AddEverything(nb::module_ m) {
   AddDeviceClass(m);
   AddStreams(m);
   AddPool(m);
+  AddReshardPlan(m);
   if (!MakeConverterTable() || !AddExchangeErrors(m.ptr()) || !AddTensorType(m.ptr()) ||
       !AddDescriptorFunctions(m.ptr()) || PyModule_AddFunctions(m.ptr(), functions) != 0 ||
       PyModule_AddFunctions(m.ptr(), IpcFunctions()) != 0) {

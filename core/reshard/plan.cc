@@ -1,0 +1,232 @@
+#include "dovetail/core/reshard/plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "dovetail/core/layout.h"
+
+namespace dovetail {
+inline namespace DOVETAIL_ABI {
+namespace reshard {
+namespace {
+
+// Different boxes of the parts, in the order of their first rank.
+std::vector<Box> DifferentBoxes(const Sharding& sharding, std::vector<size_t>* box_of_part) {
+  std::vector<Box> boxes;
+  absl::flat_hash_map<std::string, size_t> numbers;
+  for (const Part& part : sharding.parts()) {
+    const auto [at, is_new] = numbers.try_emplace(BoxToString(part.box), boxes.size());
+    if (is_new) boxes.push_back(part.box);
+    box_of_part->push_back(at->second);
+  }
+  return boxes;
+}
+
+Dims PlaceOf(const Part& part, const Box& box) {
+  Dims start = part.start;
+  for (size_t i = 0; i < box.size(); ++i) start[i] += box[i].start - part.box[i].start;
+  return start;
+}
+
+absl::Status Missing(std::string_view side, const Box& box) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("No rank of the ", side, " has the elements ", BoxToString(box), "."));
+}
+
+void AppendNumbers(std::string* out, absl::Span<const int64_t> numbers) {
+  absl::StrAppend(out, numbers.size(), ":");
+  for (const int64_t number : numbers) absl::StrAppend(out, number, ",");
+}
+
+}  // namespace
+
+Plan::Side::Side(Sharding s)
+    : sharding(std::move(s)), boxes(DifferentBoxes(sharding, &box_of_part)) {
+  parts.resize(boxes.size());
+  for (size_t i = 0; i < box_of_part.size(); ++i) parts[box_of_part[i]].push_back(i);
+}
+
+Plan::Plan(Sharding source, Sharding target, PlanOptions options)
+    : source_(std::move(source)),
+      target_(std::move(target)),
+      options_(std::move(options)),
+      source_overlaps_(source_.boxes.FindOverlap().has_value()) {}
+
+absl::StatusOr<Plan> Plan::Make(Sharding source, Sharding target, PlanOptions options) {
+  if (source.shape() != target.shape()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("The source has shape ", ShapeToString(source.shape()), " and the target ",
+                     ShapeToString(target.shape()), "."));
+  }
+  const bool partial = options.partial;
+  Plan plan(std::move(source), std::move(target), std::move(options));
+  if (!partial) {
+    const Box whole = WholeBox(plan.source().shape());
+    if (const auto missing = plan.source_.boxes.FindMissing(whole)) {
+      return Missing("source", *missing);
+    }
+    if (const auto missing = plan.target_.boxes.FindMissing(whole)) {
+      return Missing("target", *missing);
+    }
+    return plan;
+  }
+  for (size_t i = 0; i < plan.target_.boxes.size(); ++i) {
+    if (const auto missing = plan.source_.boxes.FindMissing(plan.target_.boxes[i])) {
+      return Missing("source", *missing);
+    }
+  }
+  return plan;
+}
+
+int64_t Plan::host(int rank) const {
+  const auto i = static_cast<size_t>(rank);
+  return i < options_.hosts.size() ? options_.hosts[i] : 0;
+}
+
+Plan::Holder Plan::FindHolder(size_t source_box, size_t target_part) const {
+  const std::vector<size_t>& holders = source_.parts[source_box];
+  const absl::Span<const Part> parts = source().parts();
+  const int rank = target().parts()[target_part].rank;
+  const auto own = std::partition_point(holders.begin(), holders.end(),
+                                        [&](size_t holder) { return parts[holder].rank < rank; });
+  if (own != holders.end() && parts[*own].rank == rank) return {Distance::kSameRank, *own};
+
+  // The ranks that want the same box ask different holders; so do those of the next box.
+  const size_t target_box = target_.box_of_part[target_part];
+  const std::vector<size_t>& wanting = target_.parts[target_box];
+  const auto at = std::lower_bound(wanting.begin(), wanting.end(), target_part) - wanting.begin();
+  const size_t turn = target_box + static_cast<size_t>(at);
+  const auto is_near = [&](size_t holder) { return host(parts[holder].rank) == host(rank); };
+  if (options_.hosts.empty()) return {Distance::kSameHost, holders[turn % holders.size()]};
+  const auto near = static_cast<size_t>(std::count_if(holders.begin(), holders.end(), is_near));
+  if (near == 0) return {Distance::kOtherHost, holders[turn % holders.size()]};
+  size_t left = turn % near;
+  return {Distance::kSameHost, *std::find_if(holders.begin(), holders.end(), [&](size_t holder) {
+            return is_near(holder) && left-- == 0;
+          })};
+}
+
+std::vector<Box> Plan::Taken(size_t source_box, size_t target_part, const Box& common) const {
+  std::vector<Box> taken = {common};
+  if (!source_overlaps_) return taken;
+  const auto rank_of = [&](size_t box) {
+    return std::tuple(FindHolder(box, target_part).distance, box);
+  };
+  const auto own = rank_of(source_box);
+  std::vector<size_t> preferred;
+  source_.boxes.ForEachCommon(common, [&](size_t box, const Box&) {
+    if (rank_of(box) < own) preferred.push_back(box);
+    return true;
+  });
+  std::sort(preferred.begin(), preferred.end());
+  for (const size_t box : preferred) {
+    std::vector<Box> left;
+    for (const Box& piece : taken) AppendDifference(piece, source_.boxes[box], &left);
+    taken = std::move(left);
+  }
+  return taken;
+}
+
+void Plan::ForEachPiece(size_t source_box, size_t target_part, size_t source_part,
+                        const Box& common, absl::FunctionRef<void(const Piece&)> f) const {
+  const Part& from = source().parts()[source_part];
+  const Part& to = target().parts()[target_part];
+  for (Box& box : Taken(source_box, target_part, common)) {
+    Piece piece = {.source = from.rank,
+                   .target = to.rank,
+                   .source_local = from.local,
+                   .target_local = to.local,
+                   .box = {},
+                   .source_start = PlaceOf(from, box),
+                   .target_start = PlaceOf(to, box)};
+    piece.box = std::move(box);
+    f(piece);
+  }
+}
+
+void Plan::ForEachReceive(int rank, absl::FunctionRef<void(const Piece&)> f) const {
+  const absl::Span<const Part> own = target().parts(rank);
+  for (const Part& part : own) {
+    const auto target_part = static_cast<size_t>(&part - target().parts().data());
+    std::vector<std::pair<size_t, Box>> found;
+    source_.boxes.ForEachCommon(part.box, [&](size_t box, const Box& common) {
+      found.emplace_back(box, common);
+      return true;
+    });
+    std::sort(found.begin(), found.end());
+    for (const auto& [box, common] : found) {
+      ForEachPiece(box, target_part, FindHolder(box, target_part).part, common, f);
+    }
+  }
+}
+
+void Plan::ForEachSend(int rank, absl::FunctionRef<void(const Piece&)> f) const {
+  struct Found {
+    size_t target_part;
+    size_t source_box;
+    size_t source_part;
+    Box common;
+  };
+  std::vector<Found> found;
+  for (const Part& part : source().parts(rank)) {
+    const auto source_part = static_cast<size_t>(&part - source().parts().data());
+    const size_t source_box = source_.box_of_part[source_part];
+    target_.boxes.ForEachCommon(part.box, [&](size_t box, const Box& common) {
+      for (const size_t target_part : target_.parts[box]) {
+        if (FindHolder(source_box, target_part).part == source_part) {
+          found.push_back({target_part, source_box, source_part, common});
+        }
+      }
+      return true;
+    });
+  }
+  // As in ForEachReceive: parts are in the order of their ranks.
+  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    return std::pair(a.target_part, a.source_box) < std::pair(b.target_part, b.source_box);
+  });
+  for (const Found& one : found) {
+    ForEachPiece(one.source_box, one.target_part, one.source_part, one.common, f);
+  }
+}
+
+std::vector<int64_t> Plan::SentElements(int source) const {
+  std::vector<int64_t> count(static_cast<size_t>(size()));
+  ForEachSend(source, [&](const Piece& piece) {
+    count[static_cast<size_t>(piece.target)] += NumElements(piece.box);
+  });
+  return count;
+}
+
+std::vector<int64_t> Plan::ReceivedElements(int target) const {
+  std::vector<int64_t> count(static_cast<size_t>(size()));
+  ForEachReceive(target, [&](const Piece& piece) {
+    count[static_cast<size_t>(piece.source)] += NumElements(piece.box);
+  });
+  return count;
+}
+
+std::string Plan::Canonical() const {
+  std::string text;
+  AppendNumbers(&text, source().shape());
+  for (const Sharding* sharding : {&source(), &target()}) {
+    absl::StrAppend(&text, sharding->size(), ";");
+    for (int rank = 0; rank < sharding->size(); ++rank) {
+      for (const Dims& local : sharding->locals(rank)) AppendNumbers(&text, local);
+      absl::StrAppend(&text, ";");
+      for (const Part& part : sharding->parts(rank)) {
+        absl::StrAppend(&text, part.local, BoxToString(part.box));
+        AppendNumbers(&text, part.start);
+      }
+    }
+  }
+  for (int rank = 0; rank < size(); ++rank) absl::StrAppend(&text, host(rank), ",");
+  return text;
+}
+
+}  // namespace reshard
+}  // namespace DOVETAIL_ABI
+}  // namespace dovetail

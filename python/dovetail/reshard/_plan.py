@@ -1,0 +1,138 @@
+"""dovetail.Reshard: the plan."""
+
+import hashlib
+import operator
+
+from dovetail import _core
+from dovetail.reshard._layouts import parse_layout
+from dovetail.reshard._pieces import Piece
+from dovetail.reshard._run import RankPlan
+
+
+class Reshard:
+    """The plan of moving a tensor from one layout on ranks to another.
+
+    shape, dtype    of the whole tensor
+    source, target  the layouts: see dovetail.reshard
+    hosts           the host of each rank, as any hashable values, such as group.hosts: pieces come
+                    from ranks of the same host where one has them. None: one host
+    partial         True: the layouts may leave elements out, of which the target needs none
+
+    Elements that a rank has already are copied within the rank. All others come from one rank each,
+    straight to their place; holders that are as near take turns. Every process makes the plan for
+    itself, and run() compares the plans.
+
+    size         the number of ranks: one more than the highest of both layouts
+    fingerprint  32 hexadecimal digits, the same for equal plans
+    moved_bytes  of all elements that go from one rank to another: the least possible
+
+    Immutable, thread-safe. Raises TypeError and ValueError for what is no layout, for one that
+    leaves elements out, and for one in which a rank has an element twice; both name them.
+
+    >>> from dovetail.reshard import Mesh, Shard
+    >>> mesh = Mesh(2)
+    >>> plan = dt.Reshard((4, 6), "int16", source=(mesh, [Shard(0)]), target=(mesh, [Shard(1)]))
+    >>> plan.bytes(0, 1), plan.moved_bytes
+    (12, 24)
+    """
+
+    def __init__(self, shape, dtype, *, source, target, hosts=None, partial=False):
+        if hasattr(shape, "__index__"):
+            shape = (shape,)
+        self.shape = tuple(operator.index(size) for size in shape)
+        self.dtype = _core.dtype(dtype)
+        self._bits = self.dtype.bits * self.dtype.lanes
+        numbers = {}
+        self.hosts = None if hosts is None else tuple(hosts)
+        self._plan = _core._ReshardPlan(
+            self.shape,
+            parse_layout(source, self.shape, "source"),
+            parse_layout(target, self.shape, "target"),
+            [numbers.setdefault(host, len(numbers)) for host in self.hosts or ()],
+            bool(partial),
+        )
+        self.size = self._plan.size
+        text = self.dtype.name.encode() + b" " + self._plan.canonical()
+        self.fingerprint = hashlib.blake2b(text, digest_size=16).hexdigest()
+        self._of_rank = (None, None)
+
+    def bytes(self, source, target):
+        """Return the number of bytes that go from one rank to another, or stay in a rank."""
+        return self.received_bytes(target)[self._checked(source)]
+
+    def received_bytes(self, rank):
+        """Return the numbers of bytes that come to a rank from each rank, as a list."""
+        return [self._nbytes(count) for count in self._plan.received(self._checked(rank))]
+
+    def sent_bytes(self, rank):
+        """Return the numbers of bytes that go from a rank to each rank, as a list."""
+        return [self._nbytes(count) for count in self._plan.sent(self._checked(rank))]
+
+    @property
+    def moved_bytes(self):
+        total = 0
+        for rank in range(self.size):
+            counts = self._plan.received(rank)
+            total += sum(counts) - counts[rank]
+        return self._nbytes(total)
+
+    def source_shapes(self, rank):
+        """Return the shapes of the tensors that a rank has before, as a list of tuples."""
+        return self._plan.locals(True, self._checked(rank, limit=False))
+
+    def target_shapes(self, rank):
+        """Return the shapes of the tensors that a rank has afterwards, as a list of tuples."""
+        return self._plan.locals(False, self._checked(rank, limit=False))
+
+    def source_boxes(self, rank):
+        """Return what a rank has before, as tuples with (start, stop) for each dimension."""
+        return self._plan.boxes(True, self._checked(rank, limit=False))
+
+    def target_boxes(self, rank):
+        """Return what a rank has afterwards, as tuples with (start, stop) for each dimension."""
+        return self._plan.boxes(False, self._checked(rank, limit=False))
+
+    def receives(self, rank):
+        """Return what a rank needs, of itself and of others, as a list of Pieces."""
+        return [Piece(*piece) for piece in self._plan.receives(self._checked(rank, limit=False))]
+
+    def sends(self, rank):
+        """Return what a rank has that it or others need, as a list of Pieces.
+
+        The pieces from one rank to another are in the same order as in receives().
+        """
+        return [Piece(*piece) for piece in self._plan.sends(self._checked(rank, limit=False))]
+
+    def for_rank(self, rank):
+        """Return the RankPlan: a rank's part, which can be kept, pickled and run without the whole.
+
+        It takes memory for the pieces of this rank alone.
+        """
+        known, part = self._of_rank
+        if known != rank:
+            part = RankPlan(self, self._checked(rank, limit=False))
+            self._of_rank = (rank, part)
+        return part
+
+    def run(self, shards, out, group, *, timeout=60.0):
+        """Move the elements: RankPlan.run() of this process's rank, which is the group's."""
+        return self.for_rank(group.rank).run(shards, out, group, timeout=timeout)
+
+    def explain(self):
+        """Return what goes where: print it for a table; in a notebook it is a picture, too."""
+        from dovetail.reshard._explain import Explanation
+
+        return Explanation(self)
+
+    def _nbytes(self, elements):
+        return (elements * self._bits + 7) // 8
+
+    def _checked(self, rank, limit=True):
+        rank = operator.index(rank)
+        if rank < 0 or (limit and rank >= self.size):
+            raise ValueError(f"Rank {rank} is not one of the plan's {self.size}, 0 and more.")
+        return rank
+
+    def __repr__(self):
+        shape = ", ".join(map(str, self.shape))
+        return f"Reshard(({shape}), {self.dtype.name}, {self.size} ranks)"
