@@ -1,22 +1,11 @@
 """MPI (mpi4py with Open MPI): a second process that MPI spawns."""
 
-import os
-import pathlib
-import shutil
 import sys
 
+import mpi_settings
 import remote
 
 import dovetail as dt
-
-_ENVIRONMENT = {
-    "OMPI_MCA_mpi_yield_when_idle": "1",  # there may be fewer processors than processes
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_ALLOW_RUN_AS_ROOT": "1",
-    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-}
 
 
 class Objects:
@@ -26,8 +15,7 @@ class Objects:
     shared = False
 
     def __enter__(self):
-        prefix = pathlib.Path(shutil.which("mpirun")).parent.parent
-        os.environ.update(_ENVIRONMENT, MPI4PY_LIBMPI=str(prefix / "lib"), OPAL_PREFIX=str(prefix))
+        mpi_settings.use()
         from mpi4py import MPI
         from mpi4py.util import pkl5
 

@@ -1,0 +1,1 @@
+mpi_reshard_test.py
