@@ -40,6 +40,7 @@ ELSEWHERE = {
     "benchmarks.md",
     "devices.md",
     "distributed.md",
+    "reshard.md",
 }
 # Where the blocks of a page run: beside a file that they load.
 FOLDERS = {"kernels.md": ROOT / "examples/kernel_library"}

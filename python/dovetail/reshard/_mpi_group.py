@@ -1,5 +1,6 @@
 """Ranks of an MPI communicator, on several hosts. Public as dovetail.mpi.Group."""
 
+import os
 import time
 from array import array
 
@@ -98,6 +99,8 @@ class Group:
                     raise TimeoutError(f"another rank did not come within {timeout} s")
                 if now > patient:
                     time.sleep(5e-5)
+                else:
+                    os.sched_yield()
         except BaseException as error:
             self._broken = str(error) or type(error).__name__
             _pending.append((requests, buffers))

@@ -39,18 +39,20 @@ class Reshard:
     def __init__(self, shape, dtype, *, source, target, hosts=None, partial=False):
         if hasattr(shape, "__index__"):
             shape = (shape,)
-        self.shape = tuple(operator.index(size) for size in shape)
+        shape = tuple(operator.index(size) for size in shape)
+        source = parse_layout(source, shape, "source")
+        target = parse_layout(target, shape, "target")
+        hosts = None if hosts is None else tuple(hosts)
+        self._set(shape, _core.dtype(dtype).name, source, target, hosts, bool(partial))
+
+    def _set(self, *arguments):
+        self._arguments = arguments
+        self.shape, dtype, source, target, self.hosts, partial = arguments
         self.dtype = _core.dtype(dtype)
         self._bits = self.dtype.bits * self.dtype.lanes
         numbers = {}
-        self.hosts = None if hosts is None else tuple(hosts)
-        self._plan = _core._ReshardPlan(
-            self.shape,
-            parse_layout(source, self.shape, "source"),
-            parse_layout(target, self.shape, "target"),
-            [numbers.setdefault(host, len(numbers)) for host in self.hosts or ()],
-            bool(partial),
-        )
+        hosts = [numbers.setdefault(host, len(numbers)) for host in self.hosts or ()]
+        self._plan = _core._ReshardPlan(self.shape, source, target, hosts, partial)
         self.size = self._plan.size
         text = self.dtype.name.encode() + b" " + self._plan.canonical()
         self.fingerprint = hashlib.blake2b(text, digest_size=16).hexdigest()
@@ -133,6 +135,15 @@ class Reshard:
             raise ValueError(f"Rank {rank} is not one of the plan's {self.size}, 0 and more.")
         return rank
 
+    def __reduce__(self):
+        return _remade, self._arguments
+
     def __repr__(self):
         shape = ", ".join(map(str, self.shape))
         return f"Reshard(({shape}), {self.dtype.name}, {self.size} ranks)"
+
+
+def _remade(*arguments):
+    plan = Reshard.__new__(Reshard)
+    plan._set(*arguments)
+    return plan
