@@ -178,7 +178,7 @@ absl::StatusOr<Sharding> Sharding::OfBoxes(absl::Span<const int64_t> shape,
       for (size_t dim = 0; lies_inside && dim < box.size(); ++dim) {
         lies_inside =
             0 <= box[dim].start && box[dim].start <= box[dim].stop && box[dim].stop <= shape[dim];
-        local.push_back(box[dim].size());
+        if (lies_inside) local.push_back(box[dim].size());  // else the size can overflow
       }
       if (!lies_inside) {
         return absl::InvalidArgumentError(absl::StrCat("The box ", BoxToString(box), " of rank ",
