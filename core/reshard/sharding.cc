@@ -115,6 +115,7 @@ absl::Status CheckPlacements(absl::Span<const int64_t> shape, const Mesh& mesh,
         absl::StrCat("A mesh of shape ", ShapeToString(mesh.shape), " needs ", mesh.shape.size(),
                      " placements, one for each dimension, not ", placements.size(), "."));
   }
+  auto chunks = static_cast<int64_t>(mesh.ranks.size());
   for (const Placement& placement : placements) {
     if (placement.dim >= static_cast<int>(shape.size())) {
       return absl::InvalidArgumentError(absl::StrCat("Dimension ", placement.dim,
@@ -125,6 +126,12 @@ absl::Status CheckPlacements(absl::Span<const int64_t> shape, const Mesh& mesh,
       return absl::InvalidArgumentError(
           absl::StrCat("A split factor is a number of chunks from 1 to ", Sharding::kMaxRanks,
                        ", not ", placement.split_factor, "."));
+    }
+    chunks *= placement.split_factor;
+    if (chunks > Sharding::kMaxChunks) {
+      return absl::InvalidArgumentError(absl::StrCat("The split factors make more than ",
+                                                     Sharding::kMaxChunks, " chunks on a mesh of ",
+                                                     mesh.ranks.size(), " ranks."));
     }
   }
   return absl::OkStatus();

@@ -182,6 +182,24 @@ TEST(OnMeshTest, AllRanksThatArePossibleCanBeInAMesh) {
   EXPECT_EQ(sharding->parts(7)[0].box, (Box{{int64_t{7} << 42, int64_t{8} << 42}}));
 }
 
+TEST(OnMeshTest, RefusesSplitFactorsThatMakeTooManyChunks) {
+  const auto on = [](Dims mesh, const std::vector<Placement>& placements) {
+    return Sharding::OnMesh({int64_t{1} << 31, int64_t{1} << 31}, MeshOf(std::move(mesh)),
+                            placements);
+  };
+  EXPECT_TRUE(on({1024}, {Shard(0, 64)}).ok());
+  EXPECT_EQ(ErrorOf(on({1024}, {Shard(0, 4097)})),
+            "The split factors make more than 4194304 chunks on a mesh of 1024 ranks.");
+  // Each alone is possible. Together they make 2^41 boxes, of one dimension or of two.
+  const std::string error = "The split factors make more than 4194304 chunks on a mesh of 4 ranks.";
+  for (const int dim : {0, 1}) {
+    EXPECT_EQ(ErrorOf(on({2, 2}, {Shard(0, 1 << 20), Shard(dim, 1 << 20)})), error);
+    EXPECT_EQ(ErrorOf(on({2, 2, 1, 1}, {Shard(0, 1 << 20), Shard(dim, 1 << 20), Shard(0, 1 << 20),
+                                        Shard(dim, 1 << 20)})),
+              error);
+  }
+}
+
 TEST(OnMeshTest, RefusesShapesThatNoTensorHas) {
   const auto on_one = [](const std::vector<int64_t>& shape) {
     return ErrorOf(Sharding::OnMesh(shape, MeshOf({1}), {Replicate()}));
