@@ -89,7 +89,11 @@ absl::Status CheckShape(absl::Span<const int64_t> shape) {
 absl::Status CheckMesh(const Mesh& mesh) {
   const absl::StatusOr<Layout> layout = Layout::Contiguous(mesh.shape);
   if (!layout.ok()) return layout.status();
-  if (layout->num_elements() != static_cast<int64_t>(mesh.ranks.size()) || mesh.ranks.empty()) {
+  if (layout->num_elements() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("A mesh of shape ", ShapeToString(mesh.shape), " has no ranks."));
+  }
+  if (layout->num_elements() != static_cast<int64_t>(mesh.ranks.size())) {
     return absl::InvalidArgumentError(absl::StrCat("A mesh of shape ", ShapeToString(mesh.shape),
                                                    " has ", layout->num_elements(), " ranks, and ",
                                                    mesh.ranks.size(), " are given."));

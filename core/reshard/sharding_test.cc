@@ -220,6 +220,7 @@ TEST(OnMeshTest, RefusesMeshesWithoutARankForEachPlace) {
             "A mesh of shape (2, 3) has 6 ranks, and 3 are given.");
   EXPECT_EQ(on({.shape = {2}, .ranks = {0, 1, 2}}),
             "A mesh of shape (2,) has 2 ranks, and 3 are given.");
+  EXPECT_EQ(on({.shape = {0}, .ranks = {}}), "A mesh of shape (0,) has no ranks.");
   EXPECT_EQ(on({.shape = {2}, .ranks = {3, 3}}), "Rank 3 is in the mesh twice.");
   EXPECT_EQ(on({.shape = {2}, .ranks = {3, -1}}), "A rank is a number from 0 to 1048575, not -1.");
   EXPECT_EQ(on({.shape = {1}, .ranks = {Sharding::kMaxRanks}}),
