@@ -4,7 +4,7 @@ import hashlib
 import operator
 
 from dovetail import _core
-from dovetail.reshard._layouts import parse_layout
+from dovetail.reshard._layouts import parse_layout, parse_shape
 from dovetail.reshard._pieces import Piece
 from dovetail.reshard._run import RankPlan
 
@@ -37,9 +37,7 @@ class Reshard:
     """
 
     def __init__(self, shape, dtype, *, source, target, hosts=None, partial=False):
-        if hasattr(shape, "__index__"):
-            shape = (shape,)
-        self.shape = tuple(operator.index(size) for size in shape)
+        self.shape = parse_shape(shape)
         self.dtype = _core.dtype(dtype)
         self._bits = self.dtype.bits * self.dtype.lanes
         numbers = {}
@@ -129,7 +127,7 @@ class Reshard:
 
     def _checked(self, rank, limit=True):
         rank = operator.index(rank)
-        if rank < 0 or (limit and rank >= self.size):
+        if not 0 <= rank < (self.size if limit else 1 << 31):
             raise ValueError(f"Rank {rank} is not one of the plan's {self.size}, 0 and more.")
         return rank
 
