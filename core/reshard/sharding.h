@@ -54,7 +54,7 @@ class Sharding {
  public:
   static constexpr int64_t kMaxRanks = int64_t{1} << 20;
   // The ranks of a mesh times its split factors. A chunk takes about 1 KB in a Plan.
-  static constexpr int64_t kMaxChunks = int64_t{1} << 22;
+  static constexpr int64_t kMaxChunks = int64_t{1} << 20;
 
   // The placements are applied from the first dimension of the mesh to the last. A chunk has
   // ceil(size / ranks) indices, as torch.chunk has it, and the last ones fewer or none. Each rank

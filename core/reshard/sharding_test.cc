@@ -188,10 +188,10 @@ TEST(OnMeshTest, RefusesSplitFactorsThatMakeTooManyChunks) {
                             placements);
   };
   EXPECT_TRUE(on({1024}, {Shard(0, 64)}).ok());
-  EXPECT_EQ(ErrorOf(on({1024}, {Shard(0, 4097)})),
-            "The split factors make more than 4194304 chunks on a mesh of 1024 ranks.");
+  EXPECT_EQ(ErrorOf(on({1024}, {Shard(0, 1025)})),
+            "The split factors make more than 1048576 chunks on a mesh of 1024 ranks.");
   // Each alone is possible. Together they make 2^41 boxes, of one dimension or of two.
-  const std::string error = "The split factors make more than 4194304 chunks on a mesh of 4 ranks.";
+  const std::string error = "The split factors make more than 1048576 chunks on a mesh of 4 ranks.";
   for (const int dim : {0, 1}) {
     EXPECT_EQ(ErrorOf(on({2, 2}, {Shard(0, 1 << 20), Shard(dim, 1 << 20)})), error);
     EXPECT_EQ(ErrorOf(on({2, 2, 1, 1}, {Shard(0, 1 << 20), Shard(dim, 1 << 20), Shard(0, 1 << 20),

@@ -52,7 +52,7 @@ BAD = {
     "large split factors": (
         (Mesh((2, 2)), [Shard(0, 2**20), Shard(1, 2**20)]),
         ValueError,
-        "more than 4194304 chunks",
+        "more than 1048576 chunks",
     ),
     "no boxes": ([], ValueError, r"elements \[0:4, 0:6\]"),
     "no rank's boxes": ({}, ValueError, r"elements \[0:4, 0:6\]"),
