@@ -70,9 +70,9 @@ class Reshard:
     def moved_bytes(self):
         total = 0
         for rank in range(self.size):
-            counts = self._plan.received(rank)
+            counts = self.received_bytes(rank)
             total += sum(counts) - counts[rank]
-        return self._nbytes(total)
+        return total
 
     def source_shapes(self, rank):
         """Return the shapes of the tensors that a rank has before, as a list of tuples."""

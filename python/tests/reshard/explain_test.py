@@ -33,6 +33,13 @@ rank  keeps  receives   sends
     assert str(explanation) == repr(explanation) == expected
 
 
+def test_the_total_is_the_sum_of_the_rows_for_types_of_less_than_a_byte_too():
+    # Three times five elements of four bits: each five take three bytes.
+    plan = dt.Reshard((3, 5), "int4", source=(Mesh(3), [Shard(0)]), target=(Mesh(1), [Replicate()]))
+    assert plan.received_bytes(0) == [3, 3, 3]
+    assert plan.moved_bytes == plan.bytes(1, 0) + plan.bytes(2, 0) == 6
+
+
 def test_ranks_that_do_nothing_are_told_so():
     layout = (Mesh(1, [1]), [Replicate()])
     lines = str(dt.Reshard(3, "int8", source=layout, target=layout).explain()).splitlines()
