@@ -106,7 +106,7 @@ def _placement(placement, ndim):
     if kind not in ("Shard", "_StridedShard"):
         reason = " (reduce it first: no rank has its elements)" if "Partial" in kind else ""
         raise TypeError(f"a placement is Shard(dim) or Replicate(), not {placement!r}{reason}")
-    dim = operator.index(placement.dim)
+    dim = operator.index(getattr(placement, "dim", None))
     if not -ndim <= dim < ndim:
         raise ValueError(f"dimension {dim} can't be sharded: the tensor has {ndim} dimensions")
     return dim % ndim, _int(getattr(placement, "split_factor", 1))

@@ -106,9 +106,10 @@ class Reshard:
 
         It takes memory for the pieces of this rank alone.
         """
+        rank = self._checked(rank, limit=False)
         known, part = self._of_rank
         if known != rank:
-            part = RankPlan(self, self._checked(rank, limit=False))
+            part = RankPlan(self, rank)
             self._of_rank = (rank, part)
         return part
 

@@ -17,6 +17,12 @@ class Partial:
     """As PyTorch's, by name."""
 
 
+class OtherShard:
+    """Of another library, with PyTorch's name."""
+
+
+OtherShard.__name__ = "Shard"
+
 # Of a tensor of shape (4, 6): the layout, the exception, what it says.
 BAD = {
     "nothing": (None, TypeError, "not NoneType"),
@@ -45,6 +51,7 @@ BAD = {
     "a dimension before the first": ((PAIR, [Shard(-3)]), ValueError, "dimension -3"),
     "a huge dimension": ((PAIR, [Shard(HUGE)]), ValueError, "can't be sharded"),
     "a dimension's name": ((PAIR, [Shard("rows")]), TypeError, "str"),
+    "another library's shard": ((PAIR, [OtherShard()]), TypeError, "NoneType"),
     "a split factor of 0": ((PAIR, [Shard(0, 0)]), ValueError, "split factor .*not 0"),
     "a negative split factor": ((PAIR, [Shard(0, -2)]), ValueError, "split factor .*not -2"),
     "a large split factor": ((PAIR, [Shard(0, MANY)]), ValueError, "split factor .*not 10000"),
@@ -165,8 +172,10 @@ def test_ranks_beyond_the_plan_have_nothing_and_others_are_refused(call):
     for rank in (-1, 2**31, HUGE, -HUGE):
         with pytest.raises(ValueError, match="not one of the plan's 2"):
             getattr(plan, call)(rank)
-    with pytest.raises(TypeError):
-        getattr(plan, call)(0.5)
+    getattr(plan, call)(1)
+    for rank in (0.5, 1.0, None):  # also one that equals the last
+        with pytest.raises(TypeError):
+            getattr(plan, call)(rank)
 
 
 def test_bytes_are_of_the_ranks_of_the_plan():
