@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
+#include <string_view>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -62,6 +62,11 @@ absl::StatusOr<Plan> Plan::Make(Sharding source, Sharding target, PlanOptions op
         absl::StrCat("The source has shape ", ShapeToString(source.shape()), " and the target ",
                      ShapeToString(target.shape()), "."));
   }
+  const int size = std::max(source.size(), target.size());
+  if (!options.hosts.empty() && static_cast<int>(options.hosts.size()) < size) {
+    return absl::InvalidArgumentError(absl::StrCat("There are ", options.hosts.size(),
+                                                   " hosts for ", size, " ranks; each has one."));
+  }
   const bool partial = options.partial;
   Plan plan(std::move(source), std::move(target), std::move(options));
   if (!partial) {
@@ -87,39 +92,63 @@ int64_t Plan::host(int rank) const {
   return i < options_.hosts.size() ? options_.hosts[i] : 0;
 }
 
-Plan::Holder Plan::FindHolder(size_t source_box, size_t target_part) const {
+std::optional<size_t> Plan::OwnPart(size_t source_box, int rank) const {
   const std::vector<size_t>& holders = source_.parts[source_box];
-  const absl::Span<const Part> parts = source().parts();
-  const int rank = target().parts()[target_part].rank;
+  const auto rank_of = [&](size_t part) { return source().parts()[part].rank; };
   const auto own = std::partition_point(holders.begin(), holders.end(),
-                                        [&](size_t holder) { return parts[holder].rank < rank; });
-  if (own != holders.end() && parts[*own].rank == rank) return {Distance::kSameRank, *own};
+                                        [&](size_t part) { return rank_of(part) < rank; });
+  if (own == holders.end() || rank_of(*own) != rank) return std::nullopt;
+  return *own;
+}
 
-  // The ranks that want the same box ask different holders; so do those of the next box.
-  const size_t target_box = target_.box_of_part[target_part];
-  const std::vector<size_t>& wanting = target_.parts[target_box];
-  const auto at = std::lower_bound(wanting.begin(), wanting.end(), target_part) - wanting.begin();
-  const size_t turn = target_box + static_cast<size_t>(at);
-  const auto is_near = [&](size_t holder) { return host(parts[holder].rank) == host(rank); };
-  if (options_.hosts.empty()) return {Distance::kSameHost, holders[turn % holders.size()]};
+Plan::Distance Plan::DistanceOf(size_t source_box, int rank) const {
+  if (OwnPart(source_box, rank)) return Distance::kSameRank;
+  const std::vector<size_t>& holders = source_.parts[source_box];
+  const bool is_near = std::any_of(holders.begin(), holders.end(), [&](size_t part) {
+    return host(source().parts()[part].rank) == host(rank);
+  });
+  return is_near ? Distance::kSameHost : Distance::kOtherHost;
+}
+
+size_t Plan::FindHolder(size_t source_box, size_t target_part) const {
+  const int rank = target().parts()[target_part].rank;
+  if (const std::optional<size_t> own = OwnPart(source_box, rank)) return *own;
+  const std::vector<size_t>& holders = source_.parts[source_box];
+  if (holders.size() == 1) return holders[0];
+  const auto is_near = [&](size_t part) { return host(source().parts()[part].rank) == host(rank); };
   const auto near = static_cast<size_t>(std::count_if(holders.begin(), holders.end(), is_near));
-  if (near == 0) return {Distance::kOtherHost, holders[turn % holders.size()]};
-  size_t left = turn % near;
-  return {Distance::kSameHost, *std::find_if(holders.begin(), holders.end(), [&](size_t holder) {
-            return is_near(holder) && left-- == 0;
-          })};
+  if (near == 0 || near == holders.size()) {
+    return holders[CountAskersBefore(target_part, source_box, near == 0) % holders.size()];
+  }
+  size_t left = CountAskersBefore(target_part, source_box, /*all_hosts=*/false) % near;
+  return *std::find_if(holders.begin(), holders.end(),
+                       [&](size_t part) { return is_near(part) && left-- == 0; });
+}
+
+size_t Plan::CountAskersBefore(size_t target_part, size_t source_box, bool all_hosts) const {
+  const absl::Span<const Part> parts = target().parts();
+  const int64_t own_host = host(parts[target_part].rank);
+  size_t count = 0;
+  target_.boxes.ForEachCommon(source_.boxes[source_box], [&](size_t box, const Box&) {
+    for (const size_t part : target_.parts[box]) {
+      if (part >= target_part) break;
+      const int rank = parts[part].rank;
+      if ((all_hosts || host(rank) == own_host) && !OwnPart(source_box, rank)) ++count;
+    }
+    return true;
+  });
+  return count;
 }
 
 std::vector<Box> Plan::Taken(size_t source_box, size_t target_part, const Box& common) const {
   std::vector<Box> taken = {common};
   if (!source_overlaps_) return taken;
-  const auto rank_of = [&](size_t box) {
-    return std::tuple(FindHolder(box, target_part).distance, box);
-  };
-  const auto own = rank_of(source_box);
+  const int rank = target().parts()[target_part].rank;
+  const auto preference = [&](size_t box) { return std::pair(DistanceOf(box, rank), box); };
+  const auto own = preference(source_box);
   std::vector<size_t> preferred;
   source_.boxes.ForEachCommon(common, [&](size_t box, const Box&) {
-    if (rank_of(box) < own) preferred.push_back(box);
+    if (preference(box) < own) preferred.push_back(box);
     return true;
   });
   std::sort(preferred.begin(), preferred.end());
@@ -159,7 +188,7 @@ void Plan::ForEachReceive(int rank, absl::FunctionRef<void(const Piece&)> f) con
     });
     std::sort(found.begin(), found.end());
     for (const auto& [box, common] : found) {
-      ForEachPiece(box, target_part, FindHolder(box, target_part).part, common, f);
+      ForEachPiece(box, target_part, FindHolder(box, target_part), common, f);
     }
   }
 }
@@ -177,7 +206,7 @@ void Plan::ForEachSend(int rank, absl::FunctionRef<void(const Piece&)> f) const 
     const size_t source_box = source_.box_of_part[source_part];
     target_.boxes.ForEachCommon(part.box, [&](size_t box, const Box& common) {
       for (const size_t target_part : target_.parts[box]) {
-        if (FindHolder(source_box, target_part).part == source_part) {
+        if (FindHolder(source_box, target_part) == source_part) {
           found.push_back({target_part, source_box, source_part, common});
         }
       }

@@ -6,8 +6,8 @@
 //   plan->ForEachSend(rank, [&](const Piece& piece) { … });        // what others need of it
 //
 // Elements that the rank itself has are a piece from the rank to itself. Others come from a rank of
-// the same host if one has them. Ranks that are as near take turns, without knowing of each other:
-// every process that makes the plan of the same shardings finds the same pieces, in the same order.
+// the same host if one has them. Ranks that have the same box and are as near take turns. Every
+// process that makes the plan of the same shardings finds the same pieces, in the same order.
 //
 // Immutable; all functions can be called by several threads.
 
@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,7 +45,7 @@ struct Piece {
 };
 
 struct PlanOptions {
-  // The host of each rank, as any number. Ranks beyond its end are on host 0.
+  // The host of each rank, as any number. Empty: all ranks are on one host.
   std::vector<int64_t> hosts;
   // The shardings may lack elements. What the target has, the source must have in any case.
   bool partial = false;
@@ -82,18 +83,20 @@ class Plan {
     std::vector<std::vector<size_t>> parts;  // of each box, in sharding.parts(), by rank
   };
 
-  // How near the nearest holder of a box is.
+  // How near the nearest rank that has a box is.
   enum class Distance : uint8_t { kSameRank, kSameHost, kOtherHost };
-  struct Holder {
-    Distance distance;
-    size_t part;
-  };
 
   Plan(Sharding source, Sharding target, PlanOptions options);
 
   int64_t host(int rank) const;
+  // The rank's own part of the source that has the box.
+  std::optional<size_t> OwnPart(size_t source_box, int rank) const;
+  Distance DistanceOf(size_t source_box, int rank) const;
   // The part of the source from which the part of the target takes elements of the box.
-  Holder FindHolder(size_t source_box, size_t target_part) const;
+  size_t FindHolder(size_t source_box, size_t target_part) const;
+  // The number of parts before this one that ask others for elements of the box; of those on its
+  // host, unless `all_hosts`.
+  size_t CountAskersBefore(size_t target_part, size_t source_box, bool all_hosts) const;
   // Boxes of `common` that the target's part takes from this source box, not from a preferred one.
   std::vector<Box> Taken(size_t source_box, size_t target_part, const Box& common) const;
   void ForEachPiece(size_t source_box, size_t target_part, size_t source_part, const Box& common,

@@ -89,7 +89,11 @@ absl::Status CheckShape(absl::Span<const int64_t> shape) {
 absl::Status CheckMesh(const Mesh& mesh) {
   const absl::StatusOr<Layout> layout = Layout::Contiguous(mesh.shape);
   if (!layout.ok()) return layout.status();
-  if (layout->num_elements() != static_cast<int64_t>(mesh.ranks.size()) || mesh.ranks.empty()) {
+  if (layout->num_elements() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("A mesh of shape ", ShapeToString(mesh.shape), " has no ranks."));
+  }
+  if (layout->num_elements() != static_cast<int64_t>(mesh.ranks.size())) {
     return absl::InvalidArgumentError(absl::StrCat("A mesh of shape ", ShapeToString(mesh.shape),
                                                    " has ", layout->num_elements(), " ranks, and ",
                                                    mesh.ranks.size(), " are given."));
@@ -115,6 +119,7 @@ absl::Status CheckPlacements(absl::Span<const int64_t> shape, const Mesh& mesh,
         absl::StrCat("A mesh of shape ", ShapeToString(mesh.shape), " needs ", mesh.shape.size(),
                      " placements, one for each dimension, not ", placements.size(), "."));
   }
+  auto chunks = static_cast<int64_t>(mesh.ranks.size());
   for (const Placement& placement : placements) {
     if (placement.dim >= static_cast<int>(shape.size())) {
       return absl::InvalidArgumentError(absl::StrCat("Dimension ", placement.dim,
@@ -125,6 +130,12 @@ absl::Status CheckPlacements(absl::Span<const int64_t> shape, const Mesh& mesh,
       return absl::InvalidArgumentError(
           absl::StrCat("A split factor is a number of chunks from 1 to ", Sharding::kMaxRanks,
                        ", not ", placement.split_factor, "."));
+    }
+    chunks *= placement.split_factor;
+    if (chunks > Sharding::kMaxChunks) {
+      return absl::InvalidArgumentError(absl::StrCat("The split factors make more than ",
+                                                     Sharding::kMaxChunks, " chunks on a mesh of ",
+                                                     mesh.ranks.size(), " ranks."));
     }
   }
   return absl::OkStatus();
@@ -178,7 +189,7 @@ absl::StatusOr<Sharding> Sharding::OfBoxes(absl::Span<const int64_t> shape,
       for (size_t dim = 0; lies_inside && dim < box.size(); ++dim) {
         lies_inside =
             0 <= box[dim].start && box[dim].start <= box[dim].stop && box[dim].stop <= shape[dim];
-        local.push_back(box[dim].size());
+        if (lies_inside) local.push_back(box[dim].size());  // else the size can overflow
       }
       if (!lies_inside) {
         return absl::InvalidArgumentError(absl::StrCat("The box ", BoxToString(box), " of rank ",

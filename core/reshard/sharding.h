@@ -53,10 +53,13 @@ struct Part {
 class Sharding {
  public:
   static constexpr int64_t kMaxRanks = int64_t{1} << 20;
+  // The ranks of a mesh times its split factors. A chunk takes about 1 KB in a Plan.
+  static constexpr int64_t kMaxChunks = int64_t{1} << 20;
 
   // The placements are applied from the first dimension of the mesh to the last. A chunk has
   // ceil(size / ranks) indices, as torch.chunk has it, and the last ones fewer or none. Each rank
-  // of the mesh has one tensor. InvalidArgument for what is no mesh or no dimension.
+  // of the mesh has one tensor. InvalidArgument for what is no mesh or no dimension, and for more
+  // than kMaxChunks.
   static absl::StatusOr<Sharding> OnMesh(absl::Span<const int64_t> shape, const Mesh& mesh,
                                          absl::Span<const Placement> placements);
 
@@ -67,7 +70,7 @@ class Sharding {
 
   absl::Span<const int64_t> shape() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return shape_; }
 
-  // One more than the highest rank that has a tensor.
+  // One more than the highest rank of the mesh, or the number of ranks for which boxes were given.
   int size() const { return static_cast<int>(locals_.size()); }
 
   // By rank, by tensor, and in row-major order of the places in that.

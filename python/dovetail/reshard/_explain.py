@@ -102,12 +102,12 @@ def _caption(plan, side, dims):
 
 def _svg(shape, dims, coloured, outlined):
     """Return a tensor with coloured boxes, and outlined ones with the ranks that have them."""
-    height, width = [1, *[max(shape[dim], 1) for dim in dims]][-2:]
+    height, width = [1, 1, *[max(shape[dim], 1) for dim in dims]][-2:]
     scale = _SIDE / max(height, width)
     across, down = max(width * scale, _THINNEST), max(height * scale, _THINNEST)
 
     def place(box):
-        (top, bottom), (left, right) = [(0, 1), *[box[dim] for dim in dims]][-2:]
+        (top, bottom), (left, right) = [(0, 1), (0, 1), *[box[dim] for dim in dims]][-2:]
         x, y = left * across / width, top * down / height
         size = f'width="{(right - left) * across / width:.2f}" '
         size += f'height="{(bottom - top) * down / height:.2f}"'

@@ -37,7 +37,7 @@ class Mesh:
     __slots__ = ("ranks", "shape")
 
     def __init__(self, shape, ranks=None):
-        self.shape = _ints([shape] if hasattr(shape, "__index__") else shape)
+        self.shape = parse_shape(shape)
         count = math.prod(self.shape)
         if count > 1 << 20:
             raise ValueError(f"A mesh of shape {self.shape} has more than {1 << 20} ranks.")
@@ -51,6 +51,8 @@ def parse_layout(layout, shape, name):
     """Return a layout as _ReshardPlan takes it. Raises TypeError or ValueError with the name."""
     try:
         if hasattr(layout, "device_mesh") and hasattr(layout, "placements"):
+            if tuple(getattr(layout, "shape", shape)) != shape:
+                raise ValueError(f"the DTensor has shape {tuple(layout.shape)}, not {shape}")
             layout = (layout.device_mesh, layout.placements)
         if isinstance(layout, dict):
             return _boxes_by_rank(layout, shape)
@@ -67,8 +69,23 @@ def parse_layout(layout, shape, name):
     )
 
 
+def parse_shape(shape):
+    """Return a shape, an int or several, as a tuple of ints."""
+    try:
+        return (_int(shape),)
+    except TypeError:  # arrays have __index__, but only those of one element are an int
+        return _ints(shape)
+
+
 def _ints(values):
-    return tuple(operator.index(value) for value in values)
+    return tuple(_int(value) for value in values)
+
+
+def _int(value):
+    number = operator.index(value)
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ValueError(f"{number} does not fit in 64 bits")
+    return number
 
 
 def _mesh(mesh):
@@ -91,10 +108,10 @@ def _placement(placement, ndim):
     if kind not in ("Shard", "_StridedShard"):
         reason = " (reduce it first: no rank has its elements)" if "Partial" in kind else ""
         raise TypeError(f"a placement is Shard(dim) or Replicate(), not {placement!r}{reason}")
-    dim = operator.index(placement.dim)
+    dim = operator.index(getattr(placement, "dim", None))
     if not -ndim <= dim < ndim:
         raise ValueError(f"dimension {dim} can't be sharded: the tensor has {ndim} dimensions")
-    return dim % ndim, operator.index(getattr(placement, "split_factor", 1))
+    return dim % ndim, _int(getattr(placement, "split_factor", 1))
 
 
 def _boxes_by_rank(boxes, shape):
@@ -124,8 +141,8 @@ def _range(part, size):
     if isinstance(part, slice):
         if part.step not in (None, 1):
             raise ValueError(f"a slice of a box has a step of 1, not {part.step}")
-        start = 0 if part.start is None else operator.index(part.start)
-        return start, size if part.stop is None else operator.index(part.stop)
+        start = 0 if part.start is None else _int(part.start)
+        return start, size if part.stop is None else _int(part.stop)
     if isinstance(part, (tuple, list)) and len(part) == 2:
         return _ints(part)
     raise TypeError(f"a dimension of a box is a slice or (start, stop), not {part!r}")

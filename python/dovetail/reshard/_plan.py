@@ -4,7 +4,7 @@ import hashlib
 import operator
 
 from dovetail import _core
-from dovetail.reshard._layouts import parse_layout
+from dovetail.reshard._layouts import parse_layout, parse_shape
 from dovetail.reshard._pieces import Piece
 from dovetail.reshard._run import RankPlan
 
@@ -14,8 +14,9 @@ class Reshard:
 
     shape, dtype    of the whole tensor
     source, target  the layouts: see dovetail.reshard
-    hosts           the host of each rank, as any hashable values, such as group.hosts: pieces come
-                    from ranks of the same host where one has them. None: one host
+    hosts           the host of each rank, as hashable values, such as group.hosts: pieces come from
+                    ranks of the same host where one has them. More than the ranks are no error.
+                    None: one host
     partial         True: the layouts may leave elements out, of which the target needs none
 
     Elements that a rank has already are copied within the rank. All others come from one rank each,
@@ -37,9 +38,7 @@ class Reshard:
     """
 
     def __init__(self, shape, dtype, *, source, target, hosts=None, partial=False):
-        if hasattr(shape, "__index__"):
-            shape = (shape,)
-        shape = tuple(operator.index(size) for size in shape)
+        shape = parse_shape(shape)
         source = parse_layout(source, shape, "source")
         target = parse_layout(target, shape, "target")
         hosts = None if hosts is None else tuple(hosts)
@@ -74,9 +73,9 @@ class Reshard:
     def moved_bytes(self):
         total = 0
         for rank in range(self.size):
-            counts = self._plan.received(rank)
+            counts = self.received_bytes(rank)
             total += sum(counts) - counts[rank]
-        return self._nbytes(total)
+        return total
 
     def source_shapes(self, rank):
         """Return the shapes of the tensors that a rank has before, as a list of tuples."""
@@ -110,9 +109,10 @@ class Reshard:
 
         It takes memory for the pieces of this rank alone.
         """
+        rank = self._checked(rank, limit=False)
         known, part = self._of_rank
         if known != rank:
-            part = RankPlan(self, self._checked(rank, limit=False))
+            part = RankPlan(self, rank)
             self._of_rank = (rank, part)
         return part
 
@@ -131,7 +131,7 @@ class Reshard:
 
     def _checked(self, rank, limit=True):
         rank = operator.index(rank)
-        if rank < 0 or (limit and rank >= self.size):
+        if not 0 <= rank < (self.size if limit else 1 << 31):
             raise ValueError(f"Rank {rank} is not one of the plan's {self.size}, 0 and more.")
         return rank
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "dovetail/core/layout.h"
 #include "dovetail/core/reshard/plan.h"
 #include "dovetail/core/reshard/sharding.h"
 #include "dovetail/python/exchange/base/error.h"
@@ -129,6 +130,7 @@ void AddReshardPlan(nb::module_& m) {
       "__init__",
       [](Plan* self, const std::vector<int64_t>& shape, nb::handle source, nb::handle target,
          std::vector<int64_t> hosts, bool partial) {
+        OrThrow(Layout::Contiguous(shape).status());
         Sharding from = SideOrThrow(shape, source, "source");
         Sharding to = SideOrThrow(shape, target, "target");
         absl::StatusOr<Plan> plan = WithoutGilIf(true, [&] {
