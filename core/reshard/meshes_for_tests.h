@@ -35,6 +35,11 @@ inline Mesh MeshOf(Dims shape, int64_t first_rank = 0) {
   return mesh;
 }
 
+inline Sharding OnMesh(const std::vector<int64_t>& shape, const Mesh& mesh,
+                       const std::vector<Placement>& placements) {
+  return *Sharding::OnMesh(shape, mesh, placements);
+}
+
 struct PlacedMesh {
   Mesh mesh;
   std::vector<Placement> placements;

@@ -238,6 +238,18 @@ std::vector<int64_t> Plan::ReceivedElements(int target) const {
   return count;
 }
 
+int64_t Plan::MovedElements() const {
+  int64_t count = 0;
+  for (const Part& needed : target().parts()) {
+    count += NumElements(needed.box);
+    // (A rank has no element twice.)
+    for (const Part& own : source().parts(needed.rank)) {
+      if (const auto common = Intersection(needed.box, own.box)) count -= NumElements(*common);
+    }
+  }
+  return count;
+}
+
 std::string Plan::Canonical() const {
   std::string text;
   AppendNumbers(&text, source().shape());

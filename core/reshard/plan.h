@@ -65,9 +65,12 @@ class Plan {
   void ForEachReceive(int rank, absl::FunctionRef<void(const Piece&)> f) const;
   void ForEachSend(int rank, absl::FunctionRef<void(const Piece&)> f) const;
 
-  // Elements that go from a rank to each rank, that come to a rank from each, and from one to one.
+  // The numbers of elements that go from a rank to each rank, and that come to a rank from each.
   std::vector<int64_t> SentElements(int source) const;
   std::vector<int64_t> ReceivedElements(int target) const;
+
+  // Elements that go from any rank to another: those that the targets lack, once each.
+  int64_t MovedElements() const;
 
   // What the pieces depend on, for comparing plans of several processes.
   std::string Canonical() const;

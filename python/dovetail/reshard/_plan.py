@@ -71,7 +71,9 @@ class Reshard:
 
     @property
     def moved_bytes(self):
-        total = 0
+        if self._bits % 8 == 0:
+            return self._nbytes(self._plan.moved())
+        total = 0  # each rank's elements fill bytes of their own
         for rank in range(self.size):
             counts = self.received_bytes(rank)
             total += sum(counts) - counts[rank]

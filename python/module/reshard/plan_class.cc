@@ -145,6 +145,7 @@ void AddReshardPlan(nb::module_& m) {
   c.def("receives", &Receives, nb::arg("rank"),
         "What a rank needs: a list with the fields of each Piece.");
   c.def("sends", &Sends, nb::arg("rank"), "What others need of a rank, as receives().");
+  c.def("moved", &Plan::MovedElements, "The number of elements that go from a rank to another.");
   c.def(
       "sent",
       [](const Plan& plan, int rank) {

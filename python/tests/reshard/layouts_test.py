@@ -151,6 +151,13 @@ def test_a_dtensor_is_a_layout():
         assert torch.equal(carried_out(plan, {0: whole})[0], tensor.to_local())
 
 
+def test_a_dtensor_of_another_shape_is_refused():
+    mesh = DeviceMesh("cpu", torch.arange(12))
+    tensor = distribute_tensor(torch.zeros(12, 4), mesh, [Shard(0)], src_data_rank=None)
+    with pytest.raises(ValueError, match=r"source: the DTensor has shape \(12, 4\), not \(4, 12\)"):
+        dt.Reshard((4, 12), "float32", source=tensor, target=(mesh, [Replicate()]))
+
+
 def test_a_submesh_of_pytorch_has_its_own_ranks():
     mesh = DeviceMesh("cpu", torch.arange(12).reshape(3, 4), mesh_dim_names=("data", "model"))
     model = (mesh["model"], [Shard(0)])
