@@ -7,6 +7,7 @@ import os
 import selectors
 import socket
 import struct
+import threading
 import time
 import weakref
 
@@ -98,8 +99,9 @@ class Group:
         return f"Group(rank {self.rank} of {self.size})"
 
     def _accept(self, address, name, deadline, timeout):
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._joining.append(listener)
+        with _fork_lock:
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._joining.append(listener)
         _retry(lambda: listener.bind(address), deadline, f"a group {name!r} exists already")
         listener.listen(4096)
         listener.setblocking(False)
@@ -134,15 +136,17 @@ class Group:
 
         Its greeting is read as it comes: it may be a stranger's.
         """
-        try:
-            connection, _ = listener.accept()
-        except BlockingIOError:
-            return False
+        with _fork_lock:
+            try:
+                connection, _ = listener.accept()
+            except BlockingIOError:
+                return False
+            self._joining.append(connection)
         if _is_ours(connection):
             connection.setblocking(False)
-            self._joining.append(connection)
             selector.register(connection, selectors.EVENT_READ, bytearray())
         else:
+            self._joining.remove(connection)
             connection.close()
         return True
 
@@ -170,12 +174,13 @@ class Group:
         if reason is not None:
             raise ValueError(f"The group can't be made: {reason}.")
         selector.modify(connection, selectors.EVENT_READ, rank)
-        self._joining.remove(connection)
         self._sockets[rank] = connection
+        self._joining.remove(connection)
 
     def _connect(self, address, name, deadline, timeout):
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._sockets[0] = connection
+        with _fork_lock:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._sockets[0] = connection
         connection.setblocking(False)  # a full backlog is tried again
         _retry(lambda: connection.connect(address), deadline, f"rank 0 of {name!r} did not come")
         if not _is_ours(connection):
@@ -291,15 +296,22 @@ def _failure(data):
 
 # A forked child has the sockets too, and would keep the group from seeing its parent's end.
 _groups = weakref.WeakSet()
+# Held while a socket is made that its group does not have yet: another thread may fork.
+_fork_lock = threading.RLock()
 
 
 def _leave_in_child():
+    _fork_lock.release()
     for group in list(_groups):
         group._broken = "it is the parent's"
         group.close()
 
 
-os.register_at_fork(after_in_child=_leave_in_child)
+os.register_at_fork(
+    before=_fork_lock.acquire,
+    after_in_parent=_fork_lock.release,
+    after_in_child=_leave_in_child,
+)
 
 
 def _address(name):

@@ -155,9 +155,9 @@ def test_ranks_that_do_not_come_are_named_on_all_ranks(crew):
     for rank in (1, 3):
         crew[rank].begin(group_workers.join, name, rank, 5, FOREVER)
         crew[rank].wait_asleep()
-    crew[0].begin(group_workers.join, name, 0, 5, 1.0)
+    crew[0].begin(group_workers.join, name, 0, 5, 2.0)
     for rank in (0, 1, 3):
-        assert crew[rank].result() == Raised("TimeoutError", "rank 2, 4 did not come within 1.0 s")
+        assert crew[rank].result() == Raised("TimeoutError", "rank 2, 4 did not come within 2.0 s")
 
 
 def test_a_rank_that_waits_no_longer_does_not_hide_who_is_absent(crew):
@@ -271,7 +271,12 @@ def test_what_other_programs_send_to_the_socket_is_ignored(crew, garbage):
 def test_garbage_of_a_rank_breaks_the_group(crew):
     from dovetail.reshard._group import _FORMAT, _GREETING, _HEAD, _address
 
-    for garbage in (_HEAD.pack(7, 0), _HEAD.pack(0, 1 << 31), _HEAD.pack(1, 1 << 31), b"\0" * 500):
+    for garbage in (
+        _HEAD.pack(0, 1 << 31),
+        _HEAD.pack(1, 1 << 31),
+        _HEAD.pack(0, 5) + b"abc",
+        b"\0",
+    ):
         name = unique_name()
         crew[0].begin(group_workers.join, name, 0, 2)
         with connected(_address(name)) as stranger:
@@ -279,12 +284,10 @@ def test_garbage_of_a_rank_breaks_the_group(crew):
             assert crew[0].result() == "Group(rank 0 of 2)"
             crew[0].begin(group_workers.exchange, b"", FOREVER)
             stranger.sendall(garbage)
-            if garbage[0] == 0 and len(garbage) > 100:  # two empty messages: one too many
-                crew[0].result()
-                crew[0].begin(group_workers.exchange, b"", FOREVER)
-            answer = crew[0].result()
-        if isinstance(answer, Raised):
-            assert answer.kind == "ConnectionError" and "rank 1" in answer.text
+            stranger.shutdown(socket.SHUT_WR)
+            assert crew[0].result() == Raised(
+                "ConnectionError", "rank 1 has ended or left the group"
+            )
 
 
 def connected(address):
