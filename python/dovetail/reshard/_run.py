@@ -93,7 +93,10 @@ class RankPlan:
                 f"{name}: rank {self.rank} has {len(shapes)} tensors in this layout, of shapes "
                 f"{shapes}, and {len(given)} are passed"
             )
-        tensors = [_core.from_dlpack(x) for x in given]
+        try:
+            tensors = [_core.from_dlpack(x) for x in given]
+        except AttributeError as error:
+            raise TypeError(f"{name}: {error}") from error
         dtype = _core.dtype(self._dtype_name)
         for number, (tensor, shape) in enumerate(zip(tensors, shapes, strict=True)):
             if tensor.dtype != dtype:
