@@ -66,7 +66,8 @@ class RankPlan:
         own = {"plan": self.fingerprint, "of": self._description, "shards": handles}
         answers = _meet(group, own, timeout)
         _compare(own, answers, group.rank)
-        with _tell_of_failure(group, timeout):
+        # The shards of a rank that has ended can't be opened.
+        with _tell_of_failure(group, timeout, unless_ended=_core.ExchangeError):
             pending = self._begin_messages(sources, targets, group)
             opened.update(self._open(answers, targets, group))
             self._copy(opened, targets)
@@ -189,14 +190,20 @@ def _meet(group, own, timeout):
 
 
 @contextlib.contextmanager
-def _tell_of_failure(group, timeout):
-    """Tell the other ranks of an exception, so that they raise as well."""
+def _tell_of_failure(group, timeout, unless_ended=()):
+    """Tell the other ranks of an exception, so that they raise as well.
+
+    unless_ended  exceptions that may come of the end of another rank, which is raised then
+    """
     try:
         yield
     except Exception as error:
         if group is not None:
-            with contextlib.suppress(OSError):  # the others know that something failed
+            try:
                 _meet(group, {"error": f"{type(error).__name__}: {error}"}, timeout)
+            except OSError as end:  # the others know that something failed
+                if isinstance(error, unless_ended):
+                    raise end from error
         raise
     except BaseException:
         if group is not None:
