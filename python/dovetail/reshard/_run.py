@@ -53,6 +53,16 @@ class RankPlan:
         rank ends, or does not come in time, the others raise ConnectionError or TimeoutError. The
         shards are then as they were, and `out` has its old elements or new ones.
         """
+        try:
+            return self._run(shards, out, group, timeout)
+        except Exception:
+            raise
+        except BaseException:  # a KeyboardInterrupt, after which the others would wait
+            if group is not None:
+                group.abandon()
+            raise
+
+    def _run(self, shards, out, group, timeout):
         with _tell_of_failure(group, timeout):
             self._check_group(group)
             sources = self._tensors(shards, self.source_shapes, "shards")
@@ -204,10 +214,6 @@ def _tell_of_failure(group, timeout, unless_ended=()):
             except OSError as end:  # the others know that something failed
                 if isinstance(error, unless_ended):
                     raise end from error
-        raise
-    except BaseException:
-        if group is not None:
-            group.abandon()
         raise
 
 
