@@ -75,6 +75,12 @@ def abandon(kept):
     kept.group.abandon()
 
 
+def _pause():
+    """Wait for the SIGKILL of the test, but not for long if it has failed."""
+    signal.alarm(300)
+    signal.pause()
+
+
 def fork_child(kept):
     """Fork a child that keeps all descriptors that it can. Return its id and what it may not."""
     read, write = os.pipe()
@@ -85,8 +91,7 @@ def fork_child(kept):
             os.write(write, b"it could exchange")
         except ConnectionError as error:
             os.write(write, str(error).encode())
-        signal.pause()
-        os._exit(0)
+        _pause()
     answer = os.read(read, 1000).decode()
     os.close(read)
     os.close(write)
@@ -95,7 +100,7 @@ def fork_child(kept):
 
 def start_child(kept):
     """Start a program that inherits what it can. Return its id."""
-    code = "import signal; print(flush=True); signal.pause()"
+    code = "import signal; signal.alarm(300); print(flush=True); signal.pause()"
     kept.child = subprocess.Popen(
         [sys.executable, "-c", code], close_fds=False, stdout=subprocess.PIPE
     )
@@ -112,8 +117,7 @@ def fork_while_joining(kept, name, rank, size):
         time.sleep(0.001)
     child = os.fork()
     if child == 0:
-        signal.pause()
-        os._exit(0)
+        _pause()
     thread.join()
     return child
 
