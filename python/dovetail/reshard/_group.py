@@ -7,12 +7,14 @@ import os
 import selectors
 import socket
 import struct
+import threading
 import time
 import weakref
 
 _GREETING = struct.Struct("<8sII")  # the format, the rank, the number of ranks
 _FORMAT = b"dtgroup1"
-_HEAD = struct.Struct("<BI")  # the kind of a frame, and its bytes
+_ANY_VERSION = b"dtgroup"
+_HEAD = struct.Struct("<BQ")  # the kind of a frame, and its bytes
 _DATA, _FAILURE = 0, 1
 _MOST = 1 << 28  # bytes of a frame
 _GRACE = 0.25  # seconds, in which rank 0 can still say why it gave up
@@ -40,20 +42,18 @@ class Group:
         if not 0 <= self.rank < self.size:
             raise ValueError(f"The rank is a number from 0 to size - 1, not {rank} of {size}.")
         self._sockets = {}  # by rank: of all others in rank 0, and of rank 0 in the others
+        self._joining = []  # in rank 0: what it listens on, and connections without a rank yet
         self._broken = None
-        address = (
-            b"\0dovetail.group."
-            + hashlib.blake2b(f"{os.getuid()} {name}".encode(), digest_size=16).hexdigest().encode()
-        )
-        deadline = time.monotonic() + timeout
+        address = _address(name)
+        deadline = _deadline(timeout)
         _groups.add(self)
         try:
             if self.rank == 0:
                 self._accept(address, name, deadline, timeout)
             else:
                 self._connect(address, name, deadline, timeout)
-        except BaseException:
-            self.close()
+        except BaseException as error:
+            self._fail(error, (ConnectionError, TimeoutError, ValueError))
             raise
 
     def exchange(self, data, *, timeout=60.0):
@@ -63,25 +63,31 @@ class Group:
         """
         if self._broken is not None:
             raise ConnectionError(f"The group can't be used any more: {self._broken}")
-        deadline = time.monotonic() + timeout
         try:
+            deadline = _deadline(timeout)
+            data = bytes(memoryview(data))
+            if len(data) > _MOST:
+                raise ValueError(f"A message has at most {_MOST} bytes, not {len(data)}.")
             if self.rank == 0:
-                return self._gather(bytes(data), deadline, timeout)
-            return self._ask(bytes(data), deadline, timeout)
+                return self._gather(data, deadline, timeout)
+            return self._ask(data, deadline, timeout)
         except BaseException as error:
-            self._fail(str(error) or type(error).__name__)
+            self._fail(error)
             raise
 
     def close(self):
         """Leave the group."""
         self._broken = self._broken or "it was closed"
-        for connection in self._sockets.values():
+        for connection in (*self._joining, *self._sockets.values()):
             connection.close()
-        self._sockets = {}
+        self._joining, self._sockets = [], {}
 
     def abandon(self):
         """Leave the group in the middle of what all do: the others get a ConnectionError."""
-        self._fail(f"rank {self.rank} was interrupted")
+        self._fail(ConnectionError(f"rank {self.rank} was interrupted"))
+
+    def __reduce__(self):
+        raise TypeError("a Group can't be pickled: make one in the other process")
 
     def __enter__(self):
         return self
@@ -93,28 +99,71 @@ class Group:
         return f"Group(rank {self.rank} of {self.size})"
 
     def _accept(self, address, name, deadline, timeout):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-            _retry(lambda: listener.bind(address), deadline, f"a group {name!r} exists already")
-            listener.listen(min(self.size, 4096))
-            while len(self._sockets) < self.size - 1:
-                listener.settimeout(max(deadline - time.monotonic(), 1e-3))
-                try:
-                    connection, _ = listener.accept()
-                except TimeoutError:
-                    raise TimeoutError(
-                        f"{self._absent(self._sockets)} did not come within {timeout} s"
-                    ) from None
-                self._greet(connection, deadline)
-        for connection in self._sockets.values():
-            _send(connection, _DATA, b"", deadline)
+        with _fork_lock:
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._joining.append(listener)
+        _retry(lambda: listener.bind(address), deadline, f"a group {name!r} exists already")
+        listener.listen(4096)
+        listener.setblocking(False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(listener, selectors.EVENT_READ, None)
+            try:
+                while len(self._sockets) < self.size - 1:
+                    ready = selector.select(max(deadline - time.monotonic(), 0))
+                    if not ready:
+                        raise self._timeout(self._sockets, timeout)
+                    for key, _ in ready:
+                        if key.fileobj is listener:
+                            self._let_in(listener, selector)
+                        elif isinstance(key.data, bytearray):
+                            self._greet(key.fileobj, key.data, selector)
+                        else:
+                            self._frame(key.data, self._sockets, deadline)
+            except BaseException:
+                with contextlib.suppress(OSError):  # who has come is told, too
+                    while self._let_in(listener, selector):
+                        pass
+                raise
+        # Before any rank can use the name again.
+        for connection in self._joining:
+            connection.close()
+        self._joining = []
+        for rank, connection in self._sockets.items():
+            self._send_to(rank, connection, b"", deadline)
 
-    def _greet(self, connection, deadline):
-        if not _is_ours(connection):
-            return connection.close()
+    def _let_in(self, listener, selector):
+        """Accept a connection, and return whether there was one.
+
+        Its greeting is read as it comes: it may be a stranger's.
+        """
+        with _fork_lock:
+            try:
+                connection, _ = listener.accept()
+            except BlockingIOError:
+                return False
+            self._joining.append(connection)
+        if _is_ours(connection):
+            connection.setblocking(False)
+            selector.register(connection, selectors.EVENT_READ, bytearray())
+        else:
+            self._joining.remove(connection)
+            connection.close()
+        return True
+
+    def _greet(self, connection, greeting, selector):
+        """Read a part of a greeting. After all of it, the connection is a rank's."""
         try:
-            format_, rank, size = _GREETING.unpack(_receive(connection, _GREETING.size, deadline))
+            received = connection.recv(_GREETING.size - len(greeting))
         except OSError:
+            received = b""
+        greeting += received
+        if received and len(greeting) < _GREETING.size:
+            return
+        if not received or not greeting.startswith(_ANY_VERSION):
+            selector.unregister(connection)
+            self._joining.remove(connection)
             return connection.close()
+        format_, rank, size = _GREETING.unpack(greeting)
         reason = None
         if format_ != _FORMAT:
             reason = "a process comes from another version of Dovetail"
@@ -122,30 +171,29 @@ class Group:
             reason = f"rank {rank} has a size of {size}, and rank 0 of {self.size}"
         elif rank in self._sockets or not 0 < rank < self.size:
             reason = f"two processes have the rank {rank}"
-        if reason is None:
-            self._sockets[rank] = connection
-            return None
-        self._sockets[rank, connection] = connection
-        self._fail(reason)
-        raise ValueError(f"The group can't be made: {reason}.")
+        if reason is not None:
+            raise ValueError(f"The group can't be made: {reason}.")
+        selector.modify(connection, selectors.EVENT_READ, rank)
+        self._sockets[rank] = connection
+        self._joining.remove(connection)
 
     def _connect(self, address, name, deadline, timeout):
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._sockets[0] = connection
+        with _fork_lock:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._sockets[0] = connection
+        connection.setblocking(False)  # a full backlog is tried again
         _retry(lambda: connection.connect(address), deadline, f"rank 0 of {name!r} did not come")
         if not _is_ours(connection):
+            self.close()
             raise PermissionError(f"Rank 0 of the group {name!r} is another user's process.")
-        greeting = _GREETING.pack(_FORMAT, self.rank, self.size)
-        connection.sendall(greeting)
+        with contextlib.suppress(OSError):  # rank 0 may have said why
+            greeting = _GREETING.pack(_FORMAT, self.rank, self.size)
+            connection.sendall(greeting, socket.MSG_NOSIGNAL)
         self._answer(deadline, timeout)
 
     def _ask(self, data, deadline, timeout):
-        try:
+        with contextlib.suppress(OSError):  # rank 0 may say why
             _send(self._sockets[0], _DATA, data, deadline)
-        except TimeoutError:
-            raise
-        except OSError:  # rank 0 may have said why
-            pass
         answer = memoryview(self._answer(deadline, timeout))
         result = []
         for _ in range(self.size):
@@ -166,8 +214,7 @@ class Group:
         except OSError:
             raise ConnectionError("rank 0 has ended or left the group") from None
         if kind == _FAILURE:
-            kind, _, text = data.decode(errors="replace").partition(" ")
-            raise _FAILURES.get(kind, ConnectionError)(text)
+            raise _failure(data)
         return data
 
     def _gather(self, own, deadline, timeout):
@@ -178,62 +225,99 @@ class Group:
             while len(frames) < self.size:
                 ready = selector.select(max(deadline - time.monotonic(), 0))
                 if not ready:
-                    raise TimeoutError(f"{self._absent(frames)} did not come within {timeout} s")
+                    raise self._timeout(frames, timeout)
                 for key, _ in ready:
-                    frames[key.data] = self._frame(key.data, key.data in frames, deadline)
+                    frames[key.data] = self._frame(key.data, frames, deadline)
         parts = [frames[rank] for rank in range(self.size)]
         answer = b"".join(struct.pack("<I", len(part)) + part for part in parts)
         for rank, connection in self._sockets.items():
-            try:
-                _send(connection, _DATA, answer, deadline)
-            except TimeoutError:
-                raise
-            except OSError:
-                raise ConnectionError(f"rank {rank} has ended or left the group") from None
+            self._send_to(rank, connection, answer, deadline)
         return parts
 
-    def _frame(self, rank, has_come, deadline):
-        """Return what a rank sent. A rank that has come says no more, unless it ends."""
-        try:
-            kind, nbytes = _HEAD.unpack(_receive(self._sockets[rank], _HEAD.size, deadline))
-            if kind == _DATA and nbytes <= _MOST and not has_come:
-                return _receive(self._sockets[rank], nbytes, deadline)
-        except TimeoutError:
-            raise
-        except OSError:
-            pass
-        raise ConnectionError(f"rank {rank} has ended or left the group")
+    def _frame(self, rank, present, deadline):
+        """Return what a rank sent. Of those that are present only the end is expected."""
+        data = None
+        with contextlib.suppress(ConnectionError):
+            try:
+                kind, nbytes = _HEAD.unpack(_receive(self._sockets[rank], _HEAD.size, deadline))
+                if nbytes <= _MOST and (kind == _FAILURE or rank not in present):
+                    data = _receive(self._sockets[rank], nbytes, deadline)
+            except TimeoutError:
+                raise TimeoutError(f"rank {rank} did not come with all of its message") from None
+        if data is None:
+            raise ConnectionError(f"rank {rank} has ended or left the group")
+        if kind != _FAILURE:
+            return data
+        failure = _failure(data)
+        if isinstance(failure, TimeoutError):
+            absent = self._absent({*present, rank})
+            failure = TimeoutError(f"{absent} did not come while rank {rank} waited")
+        raise failure
 
-    def _fail(self, reason):
-        """Tell the others why, in rank 0, and leave the group."""
-        self._broken = reason
-        if self.rank == 0:
-            kind = "TimeoutError" if "did not come" in reason else "ConnectionError"
-            for connection in self._sockets.values():
-                with contextlib.suppress(OSError):
-                    deadline = time.monotonic() + _GRACE
-                    _send(connection, _FAILURE, f"{kind} {reason}".encode(), deadline)
+    def _send_to(self, rank, connection, data, deadline):
+        try:
+            _send(connection, _DATA, data, deadline)
+        except TimeoutError:
+            raise TimeoutError(f"rank {rank} did not come for the answer") from None
+        except OSError:
+            raise ConnectionError(f"rank {rank} has ended or left the group") from None
+
+    def _fail(self, error, kinds=(ConnectionError, TimeoutError)):
+        """Leave the group, and tell the others why. The texts of these kinds are for all ranks."""
+        reason = str(error)
+        if not isinstance(error, kinds):
+            reason = f"rank {self.rank} failed: {error!r}"
+        self._broken = self._broken or reason
+        kind = type(error).__name__ if isinstance(error, kinds) else ""
+        deadline = time.monotonic() + _GRACE
+        for connection in (*self._joining, *self._sockets.values()):
+            with contextlib.suppress(OSError):
+                _send(connection, _FAILURE, f"{kind} {reason}".encode(), deadline)
         self.close()
 
+    def _timeout(self, present, timeout):
+        return TimeoutError(f"{self._absent(present)} did not come within {timeout} s")
+
     def _absent(self, present):
-        ranks = [rank for rank in range(1, self.size) if rank not in present]
+        """Name the ranks that are not present. It is rank 0 if all others are."""
+        ranks = [rank for rank in range(1, self.size) if rank not in present] or [0]
         more = f" and {len(ranks) - 8} more" if len(ranks) > 8 else ""
         return f"rank {', '.join(map(str, ranks[:8]))}{more}"
 
 
-_FAILURES = {"TimeoutError": TimeoutError}
+_FAILURES = {"TimeoutError": TimeoutError, "ValueError": ValueError}
+
+
+def _failure(data):
+    """Return the exception of another rank's failure."""
+    kind, _, reason = data.decode(errors="replace").partition(" ")
+    return _FAILURES.get(kind, ConnectionError)(reason)
+
 
 # A forked child has the sockets too, and would keep the group from seeing its parent's end.
 _groups = weakref.WeakSet()
+# Held while a socket is made that its group does not have yet: another thread may fork.
+_fork_lock = threading.RLock()
 
 
 def _leave_in_child():
+    _fork_lock.release()
     for group in list(_groups):
         group._broken = "it is the parent's"
         group.close()
 
 
-os.register_at_fork(after_in_child=_leave_in_child)
+os.register_at_fork(
+    before=_fork_lock.acquire,
+    after_in_parent=_fork_lock.release,
+    after_in_child=_leave_in_child,
+)
+
+
+def _address(name):
+    """Return the address of a group's socket: a name of this user's."""
+    digest = hashlib.blake2b(f"{os.getuid()} {name}".encode(), digest_size=16).hexdigest()
+    return b"\0dovetail.group." + digest.encode()
 
 
 def _is_ours(connection):
@@ -243,13 +327,19 @@ def _is_ours(connection):
     return struct.unpack("3i", credentials)[1] == os.geteuid()
 
 
+def _deadline(timeout):
+    if not timeout >= 0:
+        raise ValueError(f"timeout is a number of seconds, 0 or more, not {timeout}")
+    return time.monotonic() + min(timeout, 1e6)  # more is too much for epoll
+
+
 def _retry(call, deadline, otherwise):
     """Call until it succeeds. TimeoutError with a text at the deadline."""
     pause = 1e-3
     while True:
         try:
             return call()
-        except (ConnectionError, FileNotFoundError, OSError) as error:
+        except OSError as error:
             if time.monotonic() + pause > deadline:
                 raise TimeoutError(f"{otherwise} ({error})") from None
         time.sleep(pause)
@@ -258,7 +348,13 @@ def _retry(call, deadline, otherwise):
 
 def _send(connection, kind, data, deadline):
     connection.settimeout(max(deadline - time.monotonic(), 1e-3))
-    connection.sendall(_HEAD.pack(kind, len(data)) + data)
+    try:
+        connection.sendall(_HEAD.pack(kind, len(data)) + data, socket.MSG_NOSIGNAL)
+    except BaseException:
+        # The other end must not take a later frame for the rest of this one.
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_WR)
+        raise
 
 
 def _receive(connection, nbytes, deadline):

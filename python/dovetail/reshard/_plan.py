@@ -120,7 +120,8 @@ class Reshard:
 
     def run(self, shards, out, group, *, timeout=60.0):
         """Move the elements: RankPlan.run() of this process's rank, which is the group's."""
-        return self.for_rank(group.rank).run(shards, out, group, timeout=timeout)
+        rank = 0 if group is None else group.rank
+        return self.for_rank(rank).run(shards, out, group, timeout=timeout)
 
     def explain(self):
         """Return what goes where: print it for a table; in a notebook it is a picture, too."""

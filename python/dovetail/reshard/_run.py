@@ -53,6 +53,16 @@ class RankPlan:
         rank ends, or does not come in time, the others raise ConnectionError or TimeoutError. The
         shards are then as they were, and `out` has its old elements or new ones.
         """
+        try:
+            return self._run(shards, out, group, timeout)
+        except Exception:
+            raise
+        except BaseException:  # a KeyboardInterrupt, after which the others would wait
+            if group is not None:
+                group.abandon()
+            raise
+
+    def _run(self, shards, out, group, timeout):
         with _tell_of_failure(group, timeout):
             self._check_group(group)
             sources = self._tensors(shards, self.source_shapes, "shards")
@@ -66,7 +76,8 @@ class RankPlan:
         own = {"plan": self.fingerprint, "of": self._description, "shards": handles}
         answers = _meet(group, own, timeout)
         _compare(own, answers, group.rank)
-        with _tell_of_failure(group, timeout):
+        # The shards of a rank that has ended can't be opened.
+        with _tell_of_failure(group, timeout, unless_ended=_core.ExchangeError):
             pending = self._begin_messages(sources, targets, group)
             opened.update(self._open(answers, targets, group))
             self._copy(opened, targets)
@@ -93,7 +104,10 @@ class RankPlan:
                 f"{name}: rank {self.rank} has {len(shapes)} tensors in this layout, of shapes "
                 f"{shapes}, and {len(given)} are passed"
             )
-        tensors = [_core.from_dlpack(x) for x in given]
+        try:
+            tensors = [_core.from_dlpack(x) for x in given]
+        except AttributeError as error:
+            raise TypeError(f"{name}: {error}") from error
         dtype = _core.dtype(self._dtype_name)
         for number, (tensor, shape) in enumerate(zip(tensors, shapes, strict=True)):
             if tensor.dtype != dtype:
@@ -186,18 +200,20 @@ def _meet(group, own, timeout):
 
 
 @contextlib.contextmanager
-def _tell_of_failure(group, timeout):
-    """Tell the other ranks of an exception, so that they raise as well."""
+def _tell_of_failure(group, timeout, unless_ended=()):
+    """Tell the other ranks of an exception, so that they raise as well.
+
+    unless_ended  exceptions that may come of the end of another rank, which is raised then
+    """
     try:
         yield
     except Exception as error:
         if group is not None:
-            with contextlib.suppress(OSError):  # the others know that something failed
+            try:
                 _meet(group, {"error": f"{type(error).__name__}: {error}"}, timeout)
-        raise
-    except BaseException:
-        if group is not None:
-            group.abandon()
+            except OSError as end:  # the others know that something failed
+                if isinstance(error, unless_ended):
+                    raise end from error
         raise
 
 
