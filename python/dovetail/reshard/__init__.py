@@ -25,6 +25,7 @@ from dovetail.reshard._group import Group
 from dovetail.reshard._layouts import Mesh, Replicate, Shard
 from dovetail.reshard._pieces import Piece
 from dovetail.reshard._plan import Reshard
-from dovetail.reshard._run import RankPlan
+from dovetail.reshard._rank_plan import RankPlan
+from dovetail.reshard._run import run
 
-__all__ = ["Group", "Mesh", "Piece", "RankPlan", "Replicate", "Reshard", "Shard"]
+__all__ = ["Group", "Mesh", "Piece", "RankPlan", "Replicate", "Reshard", "Shard", "run"]

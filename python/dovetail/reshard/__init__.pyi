@@ -9,7 +9,7 @@ from dovetail import _core
 from dovetail import _typing as _t
 from dovetail.reshard._explain import Explanation
 
-__all__ = ["Group", "Mesh", "Piece", "RankPlan", "Replicate", "Reshard", "Shard"]
+__all__ = ["Group", "Mesh", "Piece", "RankPlan", "Replicate", "Reshard", "Shard", "run"]
 
 class Shard(NamedTuple):
     dim: int
@@ -56,6 +56,8 @@ class RankPlan:
     rank: int
     size: int
     fingerprint: str
+    dtype_name: str
+    description: str
     source_shapes: list[tuple[int, ...]]
     target_shapes: list[tuple[int, ...]]
     receives: list[Piece]
@@ -114,3 +116,10 @@ class Group:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+
+def run(
+    moves: Iterable[tuple[Reshard | RankPlan, Any, Any]],
+    group: _AnyGroup | None,
+    *,
+    timeout: float = 60.0,
+) -> list[Any]: ...

@@ -11,11 +11,20 @@ import threading
 import time
 import weakref
 
+from dovetail.reshard._channel import (
+    DATA,
+    FAILURE,
+    HEAD,
+    deadline_of,
+    is_ours,
+    receive,
+    retry,
+    send,
+)
+
 _GREETING = struct.Struct("<8sII")  # the format, the rank, the number of ranks
 _FORMAT = b"dtgroup1"
 _ANY_VERSION = b"dtgroup"
-_HEAD = struct.Struct("<BQ")  # the kind of a frame, and its bytes
-_DATA, _FAILURE = 0, 1
 _MOST = 1 << 28  # bytes of a frame
 _GRACE = 0.25  # seconds, in which rank 0 can still say why it gave up
 
@@ -45,7 +54,7 @@ class Group:
         self._joining = []  # in rank 0: what it listens on, and connections without a rank yet
         self._broken = None
         address = _address(name)
-        deadline = _deadline(timeout)
+        deadline = deadline_of(timeout)
         _groups.add(self)
         try:
             if self.rank == 0:
@@ -64,7 +73,7 @@ class Group:
         if self._broken is not None:
             raise ConnectionError(f"The group can't be used any more: {self._broken}")
         try:
-            deadline = _deadline(timeout)
+            deadline = deadline_of(timeout)
             data = bytes(memoryview(data))
             if len(data) > _MOST:
                 raise ValueError(f"A message has at most {_MOST} bytes, not {len(data)}.")
@@ -102,7 +111,7 @@ class Group:
         with _fork_lock:
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self._joining.append(listener)
-        _retry(lambda: listener.bind(address), deadline, f"a group {name!r} exists already")
+        retry(lambda: listener.bind(address), deadline, f"a group {name!r} exists already")
         listener.listen(4096)
         listener.setblocking(False)
         with selectors.DefaultSelector() as selector:
@@ -142,7 +151,7 @@ class Group:
             except BlockingIOError:
                 return False
             self._joining.append(connection)
-        if _is_ours(connection):
+        if is_ours(connection):
             connection.setblocking(False)
             selector.register(connection, selectors.EVENT_READ, bytearray())
         else:
@@ -182,8 +191,8 @@ class Group:
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self._sockets[0] = connection
         connection.setblocking(False)  # a full backlog is tried again
-        _retry(lambda: connection.connect(address), deadline, f"rank 0 of {name!r} did not come")
-        if not _is_ours(connection):
+        retry(lambda: connection.connect(address), deadline, f"rank 0 of {name!r} did not come")
+        if not is_ours(connection):
             self.close()
             raise PermissionError(f"Rank 0 of the group {name!r} is another user's process.")
         with contextlib.suppress(OSError):  # rank 0 may have said why
@@ -193,7 +202,7 @@ class Group:
 
     def _ask(self, data, deadline, timeout):
         with contextlib.suppress(OSError):  # rank 0 may say why
-            _send(self._sockets[0], _DATA, data, deadline)
+            send(self._sockets[0], DATA, data, deadline)
         answer = memoryview(self._answer(deadline, timeout))
         result = []
         for _ in range(self.size):
@@ -205,15 +214,15 @@ class Group:
     def _answer(self, deadline, timeout):
         """Return the data of a frame of rank 0, or raise what rank 0 failed by."""
         try:
-            kind, nbytes = _HEAD.unpack(_receive(self._sockets[0], _HEAD.size, deadline + _GRACE))
-            data = _receive(self._sockets[0], nbytes, deadline + _GRACE)
+            kind, nbytes = HEAD.unpack(receive(self._sockets[0], HEAD.size, deadline + _GRACE))
+            data = receive(self._sockets[0], nbytes, deadline + _GRACE)
         except TimeoutError:
             raise TimeoutError(
                 f"rank 0 or a rank that it waits for did not come within {timeout} s"
             ) from None
         except OSError:
             raise ConnectionError("rank 0 has ended or left the group") from None
-        if kind == _FAILURE:
+        if kind == FAILURE:
             raise _failure(data)
         return data
 
@@ -239,14 +248,14 @@ class Group:
         data = None
         with contextlib.suppress(ConnectionError):
             try:
-                kind, nbytes = _HEAD.unpack(_receive(self._sockets[rank], _HEAD.size, deadline))
-                if nbytes <= _MOST and (kind == _FAILURE or rank not in present):
-                    data = _receive(self._sockets[rank], nbytes, deadline)
+                kind, nbytes = HEAD.unpack(receive(self._sockets[rank], HEAD.size, deadline))
+                if nbytes <= _MOST and (kind == FAILURE or rank not in present):
+                    data = receive(self._sockets[rank], nbytes, deadline)
             except TimeoutError:
                 raise TimeoutError(f"rank {rank} did not come with all of its message") from None
         if data is None:
             raise ConnectionError(f"rank {rank} has ended or left the group")
-        if kind != _FAILURE:
+        if kind != FAILURE:
             return data
         failure = _failure(data)
         if isinstance(failure, TimeoutError):
@@ -256,7 +265,7 @@ class Group:
 
     def _send_to(self, rank, connection, data, deadline):
         try:
-            _send(connection, _DATA, data, deadline)
+            send(connection, DATA, data, deadline)
         except TimeoutError:
             raise TimeoutError(f"rank {rank} did not come for the answer") from None
         except OSError:
@@ -272,7 +281,7 @@ class Group:
         deadline = time.monotonic() + _GRACE
         for connection in (*self._joining, *self._sockets.values()):
             with contextlib.suppress(OSError):
-                _send(connection, _FAILURE, f"{kind} {reason}".encode(), deadline)
+                send(connection, FAILURE, f"{kind} {reason}".encode(), deadline)
         self.close()
 
     def _timeout(self, present, timeout):
@@ -318,53 +327,3 @@ def _address(name):
     """Return the address of a group's socket: a name of this user's."""
     digest = hashlib.blake2b(f"{os.getuid()} {name}".encode(), digest_size=16).hexdigest()
     return b"\0dovetail.group." + digest.encode()
-
-
-def _is_ours(connection):
-    """Whether the other end is this user's process."""
-    size = struct.calcsize("3i")
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-    return struct.unpack("3i", credentials)[1] == os.geteuid()
-
-
-def _deadline(timeout):
-    if not timeout >= 0:
-        raise ValueError(f"timeout is a number of seconds, 0 or more, not {timeout}")
-    return time.monotonic() + min(timeout, 1e6)  # more is too much for epoll
-
-
-def _retry(call, deadline, otherwise):
-    """Call until it succeeds. TimeoutError with a text at the deadline."""
-    pause = 1e-3
-    while True:
-        try:
-            return call()
-        except OSError as error:
-            if time.monotonic() + pause > deadline:
-                raise TimeoutError(f"{otherwise} ({error})") from None
-        time.sleep(pause)
-        pause = min(pause * 1.5, 0.05)
-
-
-def _send(connection, kind, data, deadline):
-    connection.settimeout(max(deadline - time.monotonic(), 1e-3))
-    try:
-        connection.sendall(_HEAD.pack(kind, len(data)) + data, socket.MSG_NOSIGNAL)
-    except BaseException:
-        # The other end must not take a later frame for the rest of this one.
-        with contextlib.suppress(OSError):
-            connection.shutdown(socket.SHUT_WR)
-        raise
-
-
-def _receive(connection, nbytes, deadline):
-    """Return so many bytes. TimeoutError, or ConnectionError if the other end is closed."""
-    data = bytearray(nbytes)
-    view = memoryview(data)
-    while view:
-        connection.settimeout(max(deadline - time.monotonic(), 1e-3))
-        received = connection.recv_into(view)
-        if not received:
-            raise ConnectionError("closed")
-        view = view[received:]
-    return data

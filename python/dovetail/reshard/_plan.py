@@ -6,7 +6,7 @@ import operator
 from dovetail import _core
 from dovetail.reshard._layouts import parse_layout, parse_shape
 from dovetail.reshard._pieces import Piece
-from dovetail.reshard._run import RankPlan
+from dovetail.reshard._rank_plan import RankPlan
 
 
 class Reshard:
@@ -88,11 +88,15 @@ class Reshard:
         return self._plan.locals(False, self._checked(rank, limit=False))
 
     def source_boxes(self, rank):
-        """Return what a rank has before, as tuples with (start, stop) for each dimension."""
+        """Return the boxes that a rank has before, as tuples of a (start, stop) a dimension.
+
+        In the order of its tensors, and of their elements. A tensor without elements has no box,
+        and one that is cut by split factors several.
+        """
         return self._plan.boxes(True, self._checked(rank, limit=False))
 
     def target_boxes(self, rank):
-        """Return what a rank has afterwards, as tuples with (start, stop) for each dimension."""
+        """Return the boxes that a rank has afterwards, as source_boxes() those before."""
         return self._plan.boxes(False, self._checked(rank, limit=False))
 
     def receives(self, rank):

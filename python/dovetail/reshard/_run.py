@@ -1,198 +1,71 @@
-"""A rank's part of a plan, and how it is run."""
+"""Plans that are run, one or several at once."""
 
 import contextlib
 import json
 
-from dovetail import _core, ipc
-from dovetail._pairs import check_writable
-from dovetail._streams import synchronize
+from dovetail import _core
+from dovetail.reshard._move import Move, check_apart
 
 
-class RankPlan:
-    """What one rank does in a Reshard. Reshard.for_rank() makes it. It can be pickled.
+def run(moves, group, *, timeout=60.0):
+    """Move several tensors, such as all of a model. The ranks meet twice for all together.
 
-    rank          the rank
-    size, fingerprint
-                  of the whole plan
-    source_shapes, target_shapes
-                  of the rank's own tensors, as lists of tuples
-    receives, sends
-                  the rank's Pieces, as lists
+    moves  (plan, shards, out) of each tensor, with a RankPlan, or a Reshard, and the tensors as
+           RankPlan.run() takes them. All ranks have the same plans in the same order
+    group, timeout
+           as in RankPlan.run()
+
+    Returns a list of what RankPlan.run() returns for each. Raises what it raises.
     """
+    try:
+        return _run(list(moves), group, timeout)
+    except Exception:
+        raise
+    except BaseException:  # a KeyboardInterrupt, after which the others would wait
+        if group is not None:
+            group.abandon()
+        raise
 
-    def __init__(self, plan, rank):
-        self.rank = rank
-        self.size = plan.size
-        self.fingerprint = plan.fingerprint
-        self.source_shapes = plan.source_shapes(rank)
-        self.target_shapes = plan.target_shapes(rank)
-        # Not all ranks begin with the same peer. Pieces of one peer stay in order.
-        self.receives = sorted(plan.receives(rank), key=lambda p: (p.source - rank) % plan.size)
-        self.sends = plan.sends(rank)
-        self._dtype_name = plan.dtype.name
-        self._description = f"{plan.dtype.name} {plan.shape} on {plan.size} ranks"
 
-    def run(self, shards, out, group, *, timeout=60.0):
-        """Move the elements. All ranks of the group call it, each with its own tensors.
+def _run(moves, group, timeout):
+    rank = 0 if group is None else group.rank
+    with _tell_of_failure(group, timeout):
+        moves = [_move(number, len(moves), rank, group, *move) for number, move in enumerate(moves)]
+        targets = [tensor for move in moves for tensor in move.targets]
+        check_apart(targets, [tensor for move in moves for tensor in move.sources])
+        own = {
+            "plans": [move.plan.fingerprint for move in moves],
+            "of": [move.plan.description for move in moves],
+            "shards": [move.share() for move in moves] if group is not None else [],
+        }
+    if group is None:
+        for move in moves:
+            move.copy()
+        return [move.result for move in moves]
+    answers = _meet(group, own, timeout)
+    _compare(own, answers, rank)
+    # The shards of a rank that has ended can't be opened.
+    with _tell_of_failure(group, timeout, unless_ended=_core.ExchangeError):
+        pending = [request for move in moves for request in move.begin_messages()]
+        opened = []
+        for number, move in enumerate(moves):
+            opened += move.open([answer["shards"][number] for answer in answers])
+        check_apart(targets, opened)
+        for move in moves:
+            move.copy()
+        if pending:
+            group.wait(pending, timeout=timeout)
+    _raise_failures(_meet(group, {}, timeout))
+    return [move.result for move in moves]
 
-        shards   the rank's tensors in the source layout: one, a list, or None if it has none.
-                 Whatever from_dlpack() accepts. What other ranks of the host need lies in shared
-                 memory, as of dovetail.ipc.empty() and Pool.empty()
-        out      where the elements go: the tensors in the target layout, of any memory, apart from
-                 that of the shards. None: new ones are made on the CPU
-        group    a dovetail.reshard.Group, or a dovetail.mpi.Group for several hosts, with the
-                 plan's ranks, and perhaps others; None for a plan of one rank
-        timeout  how many seconds to wait for other ranks, before and after the elements move
 
-        Returns `out`, or the new tensors: one if this rank has one, else a list. The shards can
-        then be written again.
-
-        Nothing moves before all ranks of the group have come with the same plan and with tensors
-        that fit it. Otherwise all raise: ValueError if the plans differ; for tensors that do not
-        fit, their rank TypeError, ValueError or ExchangeError, and the others RuntimeError. If a
-        rank ends, or does not come in time, the others raise ConnectionError or TimeoutError. The
-        shards are then as they were, and `out` has its old elements or new ones.
-        """
-        try:
-            return self._run(shards, out, group, timeout)
-        except Exception:
+def _move(number, count, rank, group, plan, shards, out):
+    try:
+        return Move(plan.for_rank(rank) if hasattr(plan, "for_rank") else plan, shards, out, group)
+    except (TypeError, ValueError, _core.ExchangeError) as error:
+        if count == 1:
             raise
-        except BaseException:  # a KeyboardInterrupt, after which the others would wait
-            if group is not None:
-                group.abandon()
-            raise
-
-    def _run(self, shards, out, group, timeout):
-        with _tell_of_failure(group, timeout):
-            self._check_group(group)
-            sources = self._tensors(shards, self.source_shapes, "shards")
-            targets = self._targets(out)
-            _check_apart(targets, sources)
-            handles = self._share(sources, group)
-        opened = {self.rank: sources}
-        if group is None:
-            self._copy(opened, targets)
-            return _result(out, targets)
-        own = {"plan": self.fingerprint, "of": self._description, "shards": handles}
-        answers = _meet(group, own, timeout)
-        _compare(own, answers, group.rank)
-        # The shards of a rank that has ended can't be opened.
-        with _tell_of_failure(group, timeout, unless_ended=_core.ExchangeError):
-            pending = self._begin_messages(sources, targets, group)
-            opened.update(self._open(answers, targets, group))
-            self._copy(opened, targets)
-            if pending:
-                group.wait(pending, timeout=timeout)
-        _raise_failures(_meet(group, {}, timeout))
-        return _result(out, targets)
-
-    def _check_group(self, group):
-        if group is None:
-            if self.size > 1:
-                raise ValueError(f"The plan has {self.size} ranks; pass a Group of them.")
-        elif group.rank != self.rank or group.size < self.size:
-            raise ValueError(
-                f"This is the plan of rank {self.rank} of {self.size}, and the group's rank is "
-                f"{group.rank} of {group.size}."
-            )
-
-    def _tensors(self, given, shapes, name):
-        if not isinstance(given, (list, tuple)):
-            given = [] if given is None else [given]
-        if len(given) != len(shapes):
-            raise ValueError(
-                f"{name}: rank {self.rank} has {len(shapes)} tensors in this layout, of shapes "
-                f"{shapes}, and {len(given)} are passed"
-            )
-        try:
-            tensors = [_core.from_dlpack(x) for x in given]
-        except AttributeError as error:
-            raise TypeError(f"{name}: {error}") from error
-        dtype = _core.dtype(self._dtype_name)
-        for number, (tensor, shape) in enumerate(zip(tensors, shapes, strict=True)):
-            if tensor.dtype != dtype:
-                raise TypeError(
-                    f"{name}[{number}] has elements of {tensor.dtype.name}, and the plan of "
-                    f"{dtype.name}; convert it, as in t.to({dtype.name!r})"
-                )
-            if tensor.shape != shape:
-                raise ValueError(
-                    f"{name}[{number}] has shape {tensor.shape}, and rank {self.rank} has {shape} "
-                    "in this layout"
-                )
-        return tensors
-
-    def _targets(self, out):
-        if out is None:
-            return [_core.empty(shape, dtype=self._dtype_name) for shape in self.target_shapes]
-        targets = self._tensors(out, self.target_shapes, "out")
-        for tensor in targets:
-            check_writable(tensor.readonly)
-        return targets
-
-    def _share(self, sources, group):
-        """Return a handle in hexadecimal digits for each shard that others of this host need."""
-        if group is None:
-            return {}
-        needed = {p.source_tensor for p in self.sends if self._is_opened(p.target, group)}
-        handles = {}
-        for number in sorted(needed):
-            try:
-                handles[str(number)] = bytes(ipc.share(sources[number])).hex()
-            except _core.ExchangeError as error:
-                raise _core.ExchangeError(f"shards[{number}]: {error}") from error
-        return handles
-
-    def _is_opened(self, rank, group):
-        """Whether another rank's shards are in shared memory of this host."""
-        hosts = _hosts(group)
-        return rank != self.rank and (hosts is None or hosts[rank] == hosts[self.rank])
-
-    def _is_remote(self, rank, group):
-        hosts = _hosts(group)
-        return hosts is not None and hosts[rank] != hosts[self.rank]
-
-    def _begin_messages(self, sources, targets, group):
-        """Receive from and send to other hosts. Return what to wait for."""
-        if _hosts(group) is None:
-            return []
-        pending = [
-            group.receive(piece.of_target(targets), piece.source)
-            for piece in self.receives
-            if self._is_remote(piece.source, group)
-        ]
-        pending += [
-            group.send(piece.of_source(sources), piece.target)
-            for piece in self.sends
-            if self._is_remote(piece.target, group)
-        ]
-        return pending
-
-    def _open(self, answers, targets, group):
-        """Return the shards of others that this rank needs, by rank and number."""
-        opened = {}
-        for piece in self.receives:
-            if not self._is_opened(piece.source, group):
-                continue
-            tensors = opened.setdefault(piece.source, {})
-            if piece.source_tensor not in tensors:
-                handle = answers[piece.source]["shards"][str(piece.source_tensor)]
-                tensors[piece.source_tensor] = ipc.open(bytes.fromhex(handle))
-        for tensors in opened.values():
-            _check_apart(targets, tensors.values())
-        return opened
-
-    def _copy(self, opened, targets):
-        for piece in self.receives:
-            if piece.source in opened:
-                _core.copyto(piece.of_target(targets), piece.of_source(opened[piece.source]))
-        for tensor in targets:
-            if tensor.device.type != "cpu":
-                synchronize(tensor)
-
-
-def _hosts(group):
-    return getattr(group, "hosts", None)
+        raise type(error)(f"Of the tensors, number {number}: {error}") from error
 
 
 def _meet(group, own, timeout):
@@ -224,39 +97,20 @@ def _raise_failures(answers):
 
 
 def _compare(own, answers, rank):
-    """Raise unless all ranks have the same plan."""
+    """Raise unless all ranks have the same plans."""
     _raise_failures(answers)
     for other, answer in enumerate(answers):
-        if answer.get("plan") == own["plan"]:
+        plans = answer.get("plans", [])
+        if plans == own["plans"]:
             continue
-        how = f"{answer.get('of')}, and rank {rank} of {own['of']}"
-        if answer.get("of") == own["of"]:
-            how = f"{own['of']}, with other layouts or hosts than rank {rank}"
-        raise ValueError(f"The ranks have different plans: rank {other} has one of {how}.")
-
-
-def _extent(tensor):
-    """Return (first, end) of the addresses of a tensor's elements."""
-    reach = [(size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True)]
-    bits = _core._step_bits(tensor)
-    first = tensor.data_ptr() + sum(min(steps, 0) for steps in reach) * bits // 8
-    return first, first + (sum(map(abs, reach)) * bits + bits + 7) // 8
-
-
-def _check_apart(targets, sources):
-    """Raise if the result would overwrite shards, or itself."""
-    extents = [_extent(tensor) for tensor in targets if tensor.size]
-    if len(set(extents)) < len(extents):
-        raise ValueError("Two tensors of `out` are the same memory.")
-    for tensor in sources:
-        if not tensor.size:
-            continue
-        first, end = _extent(tensor)
-        if any(start < end and first < stop for start, stop in extents):
-            raise ValueError("A tensor of `out` shares memory with a shard; pass other memory.")
-
-
-def _result(out, targets):
-    if out is not None:
-        return out
-    return targets[0] if len(targets) == 1 else targets
+        if len(plans) != len(own["plans"]):
+            how = f"moves {len(plans)} tensors, and rank {rank} {len(own['plans'])}"
+        else:
+            number = [a == b for a, b in zip(plans, own["plans"], strict=True)].index(False)
+            theirs, ours = answer["of"][number], own["of"][number]
+            how = f"has one of {theirs}, and rank {rank} of {ours}"
+            if theirs == ours:
+                how = f"has one of {ours}, with other layouts or hosts than rank {rank}"
+            if len(plans) > 1:
+                how += f" (number {number})"
+        raise ValueError(f"The ranks have different plans: rank {other} {how}.")

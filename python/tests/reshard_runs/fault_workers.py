@@ -7,7 +7,7 @@ import numpy as np
 from ranks import Raised
 
 import dovetail as dt
-from dovetail.reshard import Group, Reshard, _run
+from dovetail.reshard import Group, Reshard, _move, _run
 
 
 def boxes(size, width, by_columns):
@@ -86,12 +86,12 @@ def fail(kind):
 
 def run_with_fault(kept, kind, number):
     """Run, and let the copy of this number fail, or what comes after all if there are fewer."""
-    core = _run._core
-    _run._core = Faulty(core, number, lambda: fail(kind))
+    core = _move._core
+    _move._core = Faulty(core, number, lambda: fail(kind))
     try:
         return run(kept)
     finally:
-        _run._core = core
+        _move._core = core
 
 
 def run_with_fault_at(kept, kind, name):
@@ -106,21 +106,21 @@ def run_with_fault_at(kept, kind, name):
 
 def run_and_tell(kept, path):
     """Run, and make the file before the first copy from another rank."""
-    core = _run._core
-    _run._core = Faulty(core, 1, lambda: open(path, "w").close())
+    core = _move._core
+    _move._core = Faulty(core, 1, lambda: open(path, "w").close())
     try:
         return run(kept)
     finally:
-        _run._core = core
+        _move._core = core
 
 
 def run_and_stop(kept):
-    core = _run._core
-    _run._core = Faulty(core, 1, lambda: os.kill(os.getpid(), signal.SIGSTOP))
+    core = _move._core
+    _move._core = Faulty(core, 1, lambda: os.kill(os.getpid(), signal.SIGSTOP))
     try:
         return run(kept)
     finally:
-        _run._core = core
+        _move._core = core
 
 
 def run_other_plan(kept, size, width, dtype, kind):

@@ -269,12 +269,13 @@ def test_what_other_programs_send_to_the_socket_is_ignored(crew, garbage):
 
 
 def test_garbage_of_a_rank_breaks_the_group(crew):
-    from dovetail.reshard._group import _FORMAT, _GREETING, _HEAD, _address
+    from dovetail.reshard._channel import HEAD
+    from dovetail.reshard._group import _FORMAT, _GREETING, _address
 
     for garbage in (
-        _HEAD.pack(0, 1 << 31),
-        _HEAD.pack(1, 1 << 31),
-        _HEAD.pack(0, 5) + b"abc",
+        HEAD.pack(0, 1 << 31),
+        HEAD.pack(1, 1 << 31),
+        HEAD.pack(0, 5) + b"abc",
         b"\0",
     ):
         name = unique_name()

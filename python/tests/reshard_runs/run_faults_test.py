@@ -263,7 +263,7 @@ def test_a_failure_of_a_copy_reaches_all_ranks(lasting_crew, culprit):
 
 
 @pytest.mark.parametrize("culprit", range(SIZE))
-@pytest.mark.parametrize("where", ["_check_apart", "_meet", "_compare", 0, 2, "_raise_failures"])
+@pytest.mark.parametrize("where", ["check_apart", "_meet", "_compare", 0, 2, "_raise_failures"])
 @pytest.mark.parametrize("kind", ["interrupt", "exit"])
 def test_an_interrupted_rank_breaks_the_group(lasting_crew, culprit, where, kind):
     join(lasting_crew)

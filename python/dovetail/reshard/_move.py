@@ -1,0 +1,158 @@
+"""One tensor of a run: what this rank gives and gets, checked, shared and copied."""
+
+from dovetail import _core, ipc
+from dovetail._pairs import check_writable
+from dovetail._streams import synchronize
+
+
+class Move:
+    """A RankPlan with this rank's tensors. Raises for tensors that do not fit."""
+
+    def __init__(self, plan, shards, out, group):
+        if group is None:
+            if plan.size > 1:
+                raise ValueError(f"The plan has {plan.size} ranks; pass a Group of them.")
+        elif group.rank != plan.rank or group.size < plan.size:
+            raise ValueError(
+                f"This is the plan of rank {plan.rank} of {plan.size}, and the group's rank is "
+                f"{group.rank} of {group.size}."
+            )
+        self.plan = plan
+        self._group = group
+        self._hosts = getattr(group, "hosts", None)
+        self.sources = self._tensors(shards, plan.source_shapes, "shards")
+        self._out = out
+        if out is None:
+            self.targets = [
+                _core.empty(shape, dtype=plan.dtype_name) for shape in plan.target_shapes
+            ]
+        else:
+            self.targets = self._tensors(out, plan.target_shapes, "out")
+            for tensor in self.targets:
+                check_writable(tensor.readonly)
+                if 0 in tensor.strides and _repeats(tensor):
+                    raise ValueError("Elements of `out` share memory; each needs its own.")
+        self._opened = {plan.rank: self.sources}
+
+    def _tensors(self, given, shapes, name):
+        if not isinstance(given, (list, tuple)):
+            given = [] if given is None else [given]
+        if len(given) != len(shapes):
+            raise ValueError(
+                f"{name}: rank {self.plan.rank} has {len(shapes)} tensors in this layout, of "
+                f"shapes {shapes}, and {len(given)} are passed"
+            )
+        try:
+            tensors = [_core.from_dlpack(x) for x in given]
+        except AttributeError as error:
+            raise TypeError(f"{name}: {error}") from error
+        dtype = _core.dtype(self.plan.dtype_name)
+        for number, (tensor, shape) in enumerate(zip(tensors, shapes, strict=True)):
+            if tensor.dtype != dtype:
+                raise TypeError(
+                    f"{name}[{number}] has elements of {tensor.dtype.name}, and the plan of "
+                    f"{dtype.name}; convert it, as in t.to({dtype.name!r})"
+                )
+            if tensor.shape != shape:
+                raise ValueError(
+                    f"{name}[{number}] has shape {tensor.shape}, and rank {self.plan.rank} has "
+                    f"{shape} in this layout"
+                )
+        return tensors
+
+    def share(self):
+        """Return a handle in hexadecimal digits for each shard that others of this host need."""
+        needed = {p.source_tensor for p in self.plan.sends if self._is_opened(p.target)}
+        handles = {}
+        for number in sorted(needed):
+            try:
+                handles[str(number)] = bytes(ipc.share(self.sources[number])).hex()
+            except _core.ExchangeError as error:
+                raise _core.ExchangeError(
+                    f"shards[{number}]: other ranks need it, and can't open its memory; make it by "
+                    f"dovetail.ipc.empty() or Pool.empty(). {error}"
+                ) from error
+        return handles
+
+    def begin_messages(self):
+        """Receive from and send to other hosts. Return what to wait for."""
+        if self._hosts is None:
+            return []
+        plan, group = self.plan, self._group
+        pending = [
+            group.receive(piece.of_target(self.targets), piece.source)
+            for piece in plan.receives
+            if self._is_remote(piece.source)
+        ]
+        pending += [
+            group.send(piece.of_source(self.sources), piece.target)
+            for piece in plan.sends
+            if self._is_remote(piece.target)
+        ]
+        return pending
+
+    def open(self, handles):
+        """Open the shards of others that this rank needs, and return them.
+
+        handles  of each rank, as share() returns them
+        """
+        tensors = []
+        for piece in self.plan.receives:
+            if not self._is_opened(piece.source):
+                continue
+            opened = self._opened.setdefault(piece.source, {})
+            if piece.source_tensor not in opened:
+                handle = handles[piece.source][str(piece.source_tensor)]
+                opened[piece.source_tensor] = ipc.open(bytes.fromhex(handle))
+                tensors.append(opened[piece.source_tensor])
+        return tensors
+
+    def copy(self):
+        """Copy what is on this host into its place, and wait for the devices."""
+        for piece in self.plan.receives:
+            if piece.source in self._opened:
+                source = piece.of_source(self._opened[piece.source])
+                _core.copyto(piece.of_target(self.targets), source)
+        for tensor in self.targets:
+            if tensor.device.type != "cpu":
+                synchronize(tensor)
+
+    @property
+    def result(self):
+        if self._out is not None:
+            return self._out
+        return self.targets[0] if len(self.targets) == 1 else self.targets
+
+    def _is_opened(self, rank):
+        """Whether another rank's shards are in shared memory of this host."""
+        return rank != self.plan.rank and not self._is_remote(rank)
+
+    def _is_remote(self, rank):
+        hosts = self._hosts
+        return hosts is not None and hosts[rank] != hosts[self.plan.rank]
+
+
+def _repeats(tensor):
+    sizes = zip(tensor.shape, tensor.strides, strict=True)
+    return tensor.size and any(size > 1 and stride == 0 for size, stride in sizes)
+
+
+def check_apart(targets, sources):
+    """Raise if results would overwrite shards, or each other."""
+    tensors = [(*_extent(t), "out") for t in targets if t.size]
+    if len(set(tensors)) < len(tensors):
+        raise ValueError("Two tensors of `out` are the same memory.")
+    tensors += [(*_extent(t), "shard") for t in sources if t.size]
+    reach = {"out": 0, "shard": 0}  # the highest end so far
+    for first, end, kind in sorted(tensors):
+        if first < reach["shard" if kind == "out" else "out"]:
+            raise ValueError("A tensor of `out` shares memory with a shard; pass other memory.")
+        reach[kind] = max(reach[kind], end)
+
+
+def _extent(tensor):
+    """Return (first, end) of the addresses of a tensor's elements."""
+    reach = [(size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True)]
+    bits = _core._step_bits(tensor)
+    first = tensor.data_ptr() + sum(min(steps, 0) for steps in reach) * bits // 8
+    return first, first + (sum(map(abs, reach)) * bits + bits + 7) // 8
