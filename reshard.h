@@ -5,7 +5,7 @@
 //   absl::StatusOr<Sharding> rows = Sharding::OnMesh({4, 6}, mesh, {Placement::Shard(0)});
 //   absl::StatusOr<Sharding> columns = Sharding::OnMesh({4, 6}, mesh, {Placement::Shard(1)});
 //   absl::StatusOr<Plan> plan = Plan::Make(*rows, *columns);
-//   plan->ForEachReceive(0, [](const Piece& piece) { … });
+//   plan->ForEachReceive(0, [](const Piece& piece) { Handle(piece); });
 //
 // It needs neither a network nor a device. In Python, dovetail.Reshard also moves the elements.
 

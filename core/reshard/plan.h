@@ -2,8 +2,9 @@
 // another, and every element that a rank lacks is sent to it once.
 //
 //   absl::StatusOr<Plan> plan = Plan::Make(source, target);
-//   plan->ForEachReceive(rank, [&](const Piece& piece) { … });     // what the rank needs
-//   plan->ForEachSend(rank, [&](const Piece& piece) { … });        // what others need of it
+//   plan->ForEachReceive(rank, [&](const Piece& piece) { Handle(piece); });     // what the rank
+//   needs plan->ForEachSend(rank, [&](const Piece& piece) { Handle(piece); });        // what
+//   others need of it
 //
 // Elements that the rank itself has are a piece from the rank to itself. Others come from a rank of
 // the same host if one has them. Ranks that have the same box and are as near take turns. Every
@@ -26,8 +27,8 @@
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/reshard/box.h"
-#include "dovetail/core/reshard/box_index.h"
 #include "dovetail/core/reshard/sharding.h"
+#include "dovetail/core/reshard/sharding_index.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -76,16 +77,6 @@ class Plan {
   std::string Canonical() const;
 
  private:
-  // A sharding whose parts of the same box are one entry.
-  struct Side {
-    explicit Side(Sharding s);
-
-    Sharding sharding;
-    std::vector<size_t> box_of_part;
-    BoxIndex boxes;                          // all different
-    std::vector<std::vector<size_t>> parts;  // of each box, in sharding.parts(), by rank
-  };
-
   // How near the nearest rank that has a box is.
   enum class Distance : uint8_t { kSameRank, kSameHost, kOtherHost };
 
@@ -105,8 +96,8 @@ class Plan {
   void ForEachPiece(size_t source_box, size_t target_part, size_t source_part, const Box& common,
                     absl::FunctionRef<void(const Piece&)> f) const;
 
-  Side source_;
-  Side target_;
+  ShardingIndex source_;
+  ShardingIndex target_;
   PlanOptions options_;
   bool source_overlaps_;  // whether different boxes have elements in common
 };

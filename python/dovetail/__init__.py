@@ -23,7 +23,7 @@ from dovetail._core import __version__  # noqa: F401
 from dovetail._creation import empty_like, full_like, ones, ones_like, zeros_like
 
 __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
-    "Reshard",  # noqa: F405 (by __getattr__)
+    "Reshard",
     "convert_tree",
     "describe",
     "describe_pair",
@@ -43,16 +43,6 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "utils",
     "zeros_like",
 ]
-
-
-def __getattr__(name):
-    # A class, and what it needs is only imported by who uses it.
-    if name in ("Reshard", "reshard"):
-        import importlib
-
-        reshard = importlib.import_module("dovetail.reshard")
-        return reshard if name == "reshard" else reshard.Reshard
-    raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
 
 
 def explain(x, target=None, *, device=None, copy=None):
@@ -107,6 +97,23 @@ def describe_pair(a, b, *, granularity=None):
     from dovetail.distributed import describe_pair
 
     return describe_pair(a, b, granularity=granularity)
+
+
+def Reshard(shape, dtype, *, source, target, hosts=None, partial=False):  # noqa: N802
+    """Return the plan of moving a tensor from one layout on ranks to another.
+
+    source and target are meshes with placements as PyTorch's DTensor has them, or boxes by hand.
+    The plan's run() moves every byte once: see dovetail.reshard.Reshard.
+
+    >>> from dovetail.reshard import Mesh, Shard
+    >>> mesh = Mesh(2)
+    >>> plan = dt.Reshard((4, 6), "int16", source=(mesh, [Shard(0)]), target=(mesh, [Shard(1)]))
+    >>> plan.bytes(0, 1), plan.moved_bytes
+    (12, 24)
+    """
+    from dovetail.reshard import Reshard
+
+    return Reshard(shape, dtype, source=source, target=target, hosts=hosts, partial=partial)
 
 
 def trace(*, limit=1_000_000):

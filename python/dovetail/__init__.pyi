@@ -2,7 +2,7 @@
 
 import builtins
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from os import PathLike as _PathLike
 from typing import Any, Literal, SupportsIndex, overload
 
@@ -18,7 +18,8 @@ from dovetail._pairs import Layout as _Layout
 from dovetail._pairs import Pair as _Pair
 from dovetail._trace import Trace as _Trace
 from dovetail.distributed import Description as _Description
-from dovetail.reshard import Reshard as Reshard
+from dovetail.reshard import Reshard as _Reshard
+from dovetail.reshard import _Layout as _Sharding
 
 def describe(x: _t.SupportsDLPack, *, writable: builtins.bool = False) -> _Description: ...
 def describe_pair(
@@ -27,6 +28,15 @@ def describe_pair(
     *,
     granularity: int | None = None,
 ) -> _Pair: ...
+def Reshard(  # noqa: N802
+    shape: SupportsIndex | Iterable[SupportsIndex],
+    dtype: _t.DTypeLike,
+    *,
+    source: _Sharding,
+    target: _Sharding,
+    hosts: Iterable[Hashable] | None = None,
+    partial: builtins.bool = False,
+) -> _Reshard: ...
 def explain(
     x: Any,
     target: type | str | None = None,

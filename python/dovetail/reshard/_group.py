@@ -304,7 +304,7 @@ def _failure(data):
 
 
 # A forked child has the sockets too, and would keep the group from seeing its parent's end.
-_groups = weakref.WeakSet()
+_groups: weakref.WeakSet = weakref.WeakSet()
 # Held while a socket is made that its group does not have yet: another thread may fork.
 _fork_lock = threading.RLock()
 

@@ -108,4 +108,4 @@ class Group:
             raise
 
 
-_pending = []  # what MPI may still read and write
+_pending: list = []  # what MPI may still read and write
