@@ -19,9 +19,9 @@ Dims PlaceOf(const Part& part, const Box& box) {
   return start;
 }
 
-absl::Status Missing(std::string_view side, const Box& box) {
+absl::Status Missing(std::string_view side, const Box& box, std::string_view remedy = "") {
   return absl::InvalidArgumentError(
-      absl::StrCat("No rank of the ", side, " has the elements ", BoxToString(box), "."));
+      absl::StrCat("No rank of the ", side, " has the elements ", BoxToString(box), remedy, "."));
 }
 
 void AppendNumbers(std::string* out, absl::Span<const int64_t> numbers) {
@@ -56,7 +56,7 @@ absl::StatusOr<Plan> Plan::Make(Sharding source, Sharding target, PlanOptions op
       return Missing("source", *missing);
     }
     if (const auto missing = plan.target_.boxes.FindMissing(whole)) {
-      return Missing("target", *missing);
+      return Missing("target", *missing, ", and only a partial plan may leave some out");
     }
     return plan;
   }

@@ -261,7 +261,10 @@ TEST(PlanTest, ElementsThatNoRankHasAreNamed) {
   const Sharding gap = OfBoxes({4, 6}, {{{{0, 2}, {0, 6}}}, {{{2, 4}, {0, 5}}}});
   const Sharding other = OfBoxes({6, 4}, {{{{0, 6}, {0, 4}}}});
   EXPECT_EQ(ErrorOf(Plan::Make(gap, whole)), "No rank of the source has the elements [2:4, 5:6].");
-  EXPECT_EQ(ErrorOf(Plan::Make(whole, gap)), "No rank of the target has the elements [2:4, 5:6].");
+  EXPECT_EQ(
+      ErrorOf(Plan::Make(whole, gap)),
+      "No rank of the target has the elements [2:4, 5:6], and only a partial plan may leave some "
+      "out.");
   EXPECT_EQ(ErrorOf(Plan::Make(gap, whole, {.hosts = {}, .partial = true})),
             "No rank of the source has the elements [2:4, 5:6].");
   EXPECT_TRUE(Plan::Make(whole, gap, {.hosts = {}, .partial = true}).ok());

@@ -33,7 +33,10 @@ class _DTensor(Protocol):
     def placements(self) -> Any: ...
 
 # A mesh and placements, a DTensor, or boxes by rank.
-_Layout = tuple[Any, Sequence[Any]] | Sequence[Any] | Mapping[int, Any] | _DTensor
+_Layout = tuple[Any, Sequence[Any]] | Sequence[Any] | Mapping[int, Any] | _DTensor | _JaxSharding
+
+class _JaxSharding(Protocol):
+    def devices_indices_map(self, global_shape: tuple[int, ...]) -> Mapping[Any, Any]: ...
 
 class _AnyGroup(Protocol):
     rank: int
@@ -64,7 +67,13 @@ class RankPlan:
     sends: list[Piece]
     def __init__(self, plan: Reshard, rank: int) -> None: ...
     def run(
-        self, shards: Any, out: Any, group: _AnyGroup | None, *, timeout: float = 60.0
+        self,
+        shards: Any,
+        out: Any,
+        group: _AnyGroup | None,
+        *,
+        copy: builtins.bool = False,
+        timeout: float = 60.0,
     ) -> Any: ...
 
 class Reshard:
@@ -96,7 +105,13 @@ class Reshard:
     def sends(self, rank: SupportsIndex) -> list[Piece]: ...
     def for_rank(self, rank: SupportsIndex) -> RankPlan: ...
     def run(
-        self, shards: Any, out: Any, group: _AnyGroup | None, *, timeout: float = 60.0
+        self,
+        shards: Any,
+        out: Any,
+        group: _AnyGroup | None,
+        *,
+        copy: builtins.bool = False,
+        timeout: float = 60.0,
     ) -> Any: ...
     def explain(self) -> Explanation: ...
 
@@ -121,5 +136,6 @@ def run(
     moves: Iterable[tuple[Reshard | RankPlan, Any, Any]],
     group: _AnyGroup | None,
     *,
+    copy: builtins.bool = False,
     timeout: float = 60.0,
 ) -> list[Any]: ...

@@ -116,7 +116,8 @@ def _svg(shape, dims, coloured, outlined):
     parts = []
     for box, rank in coloured.items():
         hue = rank % _COLOURS * 360 // _COLOURS
-        parts.append(f'{place(box)[2]} fill="hsl({hue},60%,75%)"/>')
+        title = f"<title>rank {rank}</title>"
+        parts.append(f'{place(box)[2]} fill="hsl({hue},60%,75%)">{title}</rect>')
     for box, ranks in outlined.items():
         x, y, rectangle = place(box)
         label = ", ".join(map(str, ranks[:3])) + (", ..." if len(ranks) > 3 else "")

@@ -50,6 +50,10 @@ class Group:
         self.rank, self.size = operator.index(rank), operator.index(size)
         if not 0 <= self.rank < self.size:
             raise ValueError(f"The rank is a number from 0 to size - 1, not {rank} of {size}.")
+        if name == "none":
+            raise ValueError(
+                'The name "none" is that of every torchrun without --rdzv-id; take a unique one.'
+            )
         self._sockets = {}  # by rank: of all others in rank 0, and of rank 0 in the others
         self._joining = []  # in rank 0: what it listens on, and connections without a rank yet
         self._broken = None

@@ -38,10 +38,16 @@ class Mesh:
 
     def __init__(self, shape, ranks=None):
         self.shape = parse_shape(shape)
+        if min(self.shape, default=0) < 0:
+            raise ValueError(f"A mesh of shape {self.shape} has a negative size.")
         count = math.prod(self.shape)
         if count > 1 << 20:
             raise ValueError(f"A mesh of shape {self.shape} has more than {1 << 20} ranks.")
         self.ranks = tuple(range(count)) if ranks is None else _ints(ranks)
+        if len(self.ranks) != count or len(set(self.ranks)) != count:
+            raise ValueError(
+                f"A mesh of shape {self.shape} has {count} different ranks, not {self.ranks}."
+            )
 
     def __repr__(self):
         return f"Mesh({self.shape}, ranks={self.ranks})"
@@ -54,19 +60,38 @@ def parse_layout(layout, shape, name):
             if tuple(getattr(layout, "shape", shape)) != shape:
                 raise ValueError(f"the DTensor has shape {tuple(layout.shape)}, not {shape}")
             layout = (layout.device_mesh, layout.placements)
+        if hasattr(layout, "devices_indices_map"):
+            layout = _boxes_of_jax(layout, shape)
         if isinstance(layout, dict):
             return _boxes_by_rank(layout, shape)
         if isinstance(layout, list):
             return [_boxes(entry, shape) for entry in layout]
         if isinstance(layout, tuple) and len(layout) == 2:
-            mesh = _mesh(layout[0])
-            return mesh.shape, mesh.ranks, [_placement(p, len(shape)) for p in layout[1]]
+            mesh, placements = _mesh(layout[0]), layout[1]
+            if not isinstance(placements, (list, tuple)) or isinstance(placements, Shard):
+                raise TypeError(
+                    f"placements are a list, one for each dimension of the mesh, not {placements!r}"
+                )
+            return mesh.shape, mesh.ranks, [_placement(p, len(shape)) for p in placements]
     except (TypeError, ValueError) as error:
         raise type(error)(f"The {name}: {error}") from error
     raise TypeError(
-        f"The {name} is (mesh, placements), a DTensor, or boxes in a list or a dict by rank, not "
-        f"{type(layout).__name__}"
+        f"The {name} is (mesh, placements), a DTensor, a Sharding of JAX, or boxes in a list or a "
+        f"dict by rank, not {type(layout).__name__}"
     )
+
+
+def describe_layout(parsed):
+    """Return a parsed layout as a short text, for errors."""
+    if isinstance(parsed, list):
+        return f"boxes of {len(parsed)} ranks"
+    shape, ranks, placements = parsed
+    named = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
+    placed = [
+        "Replicate()" if dim < 0 else f"Shard({dim}{f', {split}' if split > 1 else ''})"
+        for dim, split in placements
+    ]
+    return f"mesh {shape} of ranks {named} [{', '.join(placed)}]"
 
 
 def parse_shape(shape):
@@ -114,6 +139,17 @@ def _placement(placement, ndim):
     return dim % ndim, _int(getattr(placement, "split_factor", 1))
 
 
+def _boxes_of_jax(sharding, shape):
+    """Return the boxes of each process, of its devices' different ones."""
+    by_rank = {}
+    for device, index in sharding.devices_indices_map(shape).items():
+        boxes = by_rank.setdefault(device.process_index, [])
+        box = tuple(part.indices(size)[:2] for part, size in zip(index, shape, strict=True))
+        if box not in boxes:
+            boxes.append(box)
+    return by_rank
+
+
 def _boxes_by_rank(boxes, shape):
     by_rank = {operator.index(rank): _boxes(entry, shape) for rank, entry in boxes.items()}
     if by_rank and not 0 <= min(by_rank) <= max(by_rank) < 1 << 20:
@@ -142,7 +178,10 @@ def _range(part, size):
         if part.step not in (None, 1):
             raise ValueError(f"a slice of a box has a step of 1, not {part.step}")
         start = 0 if part.start is None else _int(part.start)
-        return start, size if part.stop is None else _int(part.stop)
+        stop = size if part.stop is None else _int(part.stop)
+        if min(start, stop) < 0:
+            raise ValueError(f"a box has indices from 0 on, not {part}")
+        return start, stop
     if isinstance(part, (tuple, list)) and len(part) == 2:
         return _ints(part)
     raise TypeError(f"a dimension of a box is a slice or (start, stop), not {part!r}")

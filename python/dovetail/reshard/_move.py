@@ -1,5 +1,7 @@
 """One tensor of a run: what this rank gives and gets, checked, shared and copied."""
 
+import math
+
 from dovetail import _core, ipc
 from dovetail._pairs import check_writable
 from dovetail._streams import synchronize
@@ -14,8 +16,8 @@ class Move:
                 raise ValueError(f"The plan has {plan.size} ranks; pass a Group of them.")
         elif group.rank != plan.rank or group.size < plan.size:
             raise ValueError(
-                f"This is the plan of rank {plan.rank} of {plan.size}, and the group's rank is "
-                f"{group.rank} of {group.size}."
+                f"The plan has {plan.size} ranks and is that of rank {plan.rank}; the group has "
+                f"{group.size}, and this process is rank {group.rank}."
             )
         self.plan = plan
         self._group = group
@@ -33,8 +35,11 @@ class Move:
                 if 0 in tensor.strides and _repeats(tensor):
                     raise ValueError("Elements of `out` share memory; each needs its own.")
         self._opened = {plan.rank: self.sources}
+        self._copies = []
 
     def _tensors(self, given, shapes, name):
+        if given is None and not any(map(math.prod, shapes)):
+            return [_core.empty(shape, dtype=self.plan.dtype_name) for shape in shapes]
         if not isinstance(given, (list, tuple)):
             given = [] if given is None else [given]
         if len(given) != len(shapes):
@@ -43,15 +48,18 @@ class Move:
                 f"shapes {shapes}, and {len(given)} are passed"
             )
         try:
-            tensors = [_core.from_dlpack(x) for x in given]
+            tensors = [_core.from_dlpack(_own_elements(x)) for x in given]
         except AttributeError as error:
             raise TypeError(f"{name}: {error}") from error
         dtype = _core.dtype(self.plan.dtype_name)
         for number, (tensor, shape) in enumerate(zip(tensors, shapes, strict=True)):
             if tensor.dtype != dtype:
+                remedy = f"convert it, as in t.to({dtype.name!r})"
+                if name == "out":
+                    remedy = "pass one of that type, or None"
                 raise TypeError(
                     f"{name}[{number}] has elements of {tensor.dtype.name}, and the plan of "
-                    f"{dtype.name}; convert it, as in t.to({dtype.name!r})"
+                    f"{dtype.name}; {remedy}"
                 )
             if tensor.shape != shape:
                 raise ValueError(
@@ -60,18 +68,27 @@ class Move:
                 )
         return tensors
 
-    def share(self):
-        """Return a handle in hexadecimal digits for each shard that others of this host need."""
+    def share(self, copy):
+        """Return a handle in hexadecimal digits for each shard that others of this host need.
+
+        copy  True: of private memory, share a copy, which lasts as long as this object
+        """
         needed = {p.source_tensor for p in self.plan.sends if self._is_opened(p.target)}
         handles = {}
         for number in sorted(needed):
+            source = self.sources[number]
             try:
-                handles[str(number)] = bytes(ipc.share(self.sources[number])).hex()
+                handle = ipc.share(source)
             except _core.ExchangeError as error:
-                raise _core.ExchangeError(
-                    f"shards[{number}]: other ranks need it, and can't open its memory; make it by "
-                    f"dovetail.ipc.empty() or Pool.empty(). {error}"
-                ) from error
+                if not copy:
+                    raise _core.ExchangeError(
+                        f"shards[{number}] is in memory that other ranks need and can't open: make "
+                        "it by dovetail.ipc.empty() or Pool.empty(), or pass copy=True "
+                        "(torch.Tensor.share_memory_() is other memory)"
+                    ) from error
+                handle = ipc.share(source, copy=True)
+                self._copies.append(handle)
+            handles[str(number)] = bytes(handle).hex()
         return handles
 
     def begin_messages(self):
@@ -130,6 +147,15 @@ class Move:
     def _is_remote(self, rank):
         hosts = self._hosts
         return hosts is not None and hosts[rank] != hosts[self.plan.rank]
+
+
+def _own_elements(x):
+    """Return what this rank has of a DTensor, and Parameters as tensors; else x."""
+    if hasattr(x, "to_local") and hasattr(x, "device_mesh"):
+        x = x.to_local()
+    if getattr(x, "requires_grad", False) and hasattr(x, "detach"):
+        x = x.detach()
+    return x
 
 
 def _repeats(tensor):

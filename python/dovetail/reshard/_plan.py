@@ -4,9 +4,10 @@ import hashlib
 import operator
 
 from dovetail import _core
-from dovetail.reshard._layouts import parse_layout, parse_shape
+from dovetail.reshard._layouts import describe_layout, parse_layout, parse_shape
 from dovetail.reshard._pieces import Piece
 from dovetail.reshard._rank_plan import RankPlan
+from dovetail.reshard._run import run
 
 
 class Reshard:
@@ -122,10 +123,9 @@ class Reshard:
             self._of_rank = (rank, part)
         return part
 
-    def run(self, shards, out, group, *, timeout=60.0):
+    def run(self, shards, out, group, *, copy=False, timeout=60.0):
         """Move the elements: RankPlan.run() of this process's rank, which is the group's."""
-        rank = 0 if group is None else group.rank
-        return self.for_rank(rank).run(shards, out, group, timeout=timeout)
+        return run([(self, shards, out)], group, copy=copy, timeout=timeout)[0]
 
     def explain(self):
         """Return what goes where: print it for a table; in a notebook it is a picture, too."""
@@ -146,8 +146,12 @@ class Reshard:
         return _remade, self._arguments
 
     def __repr__(self):
-        shape = ", ".join(map(str, self.shape))
-        return f"Reshard(({shape}), {self.dtype.name}, {self.size} ranks)"
+        return f"Reshard({self.shape}, {self.dtype.name}, {self.size} ranks)"
+
+    def _description(self):
+        """Return a text by which the plans of two ranks can be told apart, most often."""
+        source, target = map(describe_layout, self._arguments[2:4])
+        return f"{self.dtype.name} {self.shape} from {source} to {target}"
 
 
 def _remade(*arguments):

@@ -7,18 +7,18 @@ from dovetail import _core
 from dovetail.reshard._move import Move, check_apart
 
 
-def run(moves, group, *, timeout=60.0):
-    """Move several tensors, such as all of a model. The ranks meet twice for all together.
+def run(moves, group, *, copy=False, timeout=60.0):
+    """Move several tensors, such as all of a model. The ranks wait for each other only twice.
 
     moves  (plan, shards, out) of each tensor, with a RankPlan, or a Reshard, and the tensors as
            RankPlan.run() takes them. All ranks have the same plans in the same order
-    group, timeout
+    group, copy, timeout
            as in RankPlan.run()
 
     Returns a list of what RankPlan.run() returns for each. Raises what it raises.
     """
     try:
-        return _run(list(moves), group, timeout)
+        return _run(list(moves), group, copy, timeout)
     except Exception:
         raise
     except BaseException:  # a KeyboardInterrupt, after which the others would wait
@@ -27,16 +27,20 @@ def run(moves, group, *, timeout=60.0):
         raise
 
 
-def _run(moves, group, timeout):
+def _run(moves, group, copy, timeout):
+    if group is not None and not hasattr(group, "exchange"):
+        raise TypeError(f"group is a Group, not {type(group).__name__}")
     rank = 0 if group is None else group.rank
     with _tell_of_failure(group, timeout):
-        moves = [_move(number, len(moves), rank, group, *move) for number, move in enumerate(moves)]
+        moves = [
+            _move(number, len(moves), group, *_parts(move)) for number, move in enumerate(moves)
+        ]
         targets = [tensor for move in moves for tensor in move.targets]
         check_apart(targets, [tensor for move in moves for tensor in move.sources])
         own = {
             "plans": [move.plan.fingerprint for move in moves],
             "of": [move.plan.description for move in moves],
-            "shards": [move.share() for move in moves] if group is not None else [],
+            "shards": [move.share(copy) for move in moves] if group is not None else [],
         }
     if group is None:
         for move in moves:
@@ -59,9 +63,17 @@ def _run(moves, group, timeout):
     return [move.result for move in moves]
 
 
-def _move(number, count, rank, group, plan, shards, out):
+def _parts(move):
+    if not isinstance(move, tuple) or len(move) != 3:
+        raise TypeError(f"a tensor is (plan, shards, out), where out may be None, not {move!r}")
+    return move
+
+
+def _move(number, count, group, plan, shards, out):
     try:
-        return Move(plan.for_rank(rank) if hasattr(plan, "for_rank") else plan, shards, out, group)
+        if hasattr(plan, "for_rank"):
+            plan = plan.for_rank(0 if group is None else group.rank)
+        return Move(plan, shards, out, group)
     except (TypeError, ValueError, _core.ExchangeError) as error:
         if count == 1:
             raise
@@ -110,7 +122,7 @@ def _compare(own, answers, rank):
             theirs, ours = answer["of"][number], own["of"][number]
             how = f"has one of {theirs}, and rank {rank} of {ours}"
             if theirs == ours:
-                how = f"has one of {ours}, with other layouts or hosts than rank {rank}"
+                how = f"has one of {ours}, with other boxes or hosts than rank {rank}"
             if len(plans) > 1:
-                how += f" (number {number})"
+                how += f" (number {number} of the tensors)"
         raise ValueError(f"The ranks have different plans: rank {other} {how}.")

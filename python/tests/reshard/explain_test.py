@@ -100,7 +100,7 @@ def test_a_plan_without_ranks_is_explained():
 
 
 def test_text_is_escaped_in_a_notebook():
-    class Hostile(dt.Reshard):
+    class Hostile(dt.reshard.Reshard):
         def __repr__(self):
             return "<script>&"
 

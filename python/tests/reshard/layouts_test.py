@@ -182,6 +182,28 @@ def test_partial_sums_are_refused_with_what_to_do(side):
         dt.Reshard(8, "int8", **layouts)
 
 
+def test_a_sharding_of_jax_is_the_boxes_of_its_processes():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_num_cpu_devices", 8)
+    devices = np.array(jax.devices("cpu"))[[3, 2, 1, 0, 7, 6, 5, 4]].reshape(4, 2)
+    mesh = jax.sharding.Mesh(devices, ("x", "y"))
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x", None))
+    one = (Mesh(1), [Replicate()])
+    whole = np.arange(96).reshape(8, 12)
+    # This process is rank 0. Devices with the same elements are one tensor.
+    plan = dt.Reshard((8, 12), "int64", source=sharding, target=one)
+    assert plan.source_boxes(0) == [((2 * i, 2 * i + 2), (0, 12)) for i in range(4)]
+    array = jax.device_put(whole, sharding)
+    shards = {}
+    for shard in array.addressable_shards:
+        rows = shard.index[0].start or 0
+        shards.setdefault(rows, np.array(shard.data))
+    tensors, result = [shards[rows] for rows in sorted(shards)], np.zeros_like(whole)
+    for piece in plan.receives(0):
+        piece.of_target([result])[...] = piece.of_source(tensors)
+    assert (result == whole).all()
+
+
 def test_the_indices_of_a_sharding_of_jax_are_boxes():
     jax = pytest.importorskip("jax")
     jax.config.update("jax_num_cpu_devices", 8)

@@ -168,11 +168,6 @@ def run_unfit(kept, name, handle):
         shard = [None]
     elif name == "private":
         shard = dt.empty(shard.shape, dtype="int64")
-    elif name == "gradients":
-        import torch
-
-        plan = rows_to_columns(size, width, "float64").for_rank(rank)
-        shard = torch.zeros(shard.shape, dtype=torch.float64, requires_grad=True)
     elif name == "no out":
         out = []
     elif name == "out's shape":

@@ -194,3 +194,12 @@ def test_a_plan_of_one_rank_needs_no_group():
     out = np.zeros((2, 2), np.int32)
     assert plan.run(x, out, None) is out and (out == x[1:3, :2]).all()
     assert plan.run(dt.from_dlpack(x).T.copy().T, None, None).tolist() == x[1:3, :2].tolist()
+
+
+@pytest.mark.parametrize("copy", [False, True])
+def test_parameters_are_shards_and_results_and_private_ones_if_they_may_be_copied(crew, copy):
+    crew.run(3, run_workers.reshard_modules, copy)
+
+
+def test_ranks_without_elements_pass_none(crew):
+    crew.run(4, run_workers.reshard_with_nothing)

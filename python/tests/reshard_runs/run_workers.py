@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 
 import dovetail as dt
-from dovetail.reshard import Group, Reshard
+from dovetail.reshard import Group, Mesh, Replicate, Reshard, Shard
 
 GAP = 0xA5  # what memory has beside the elements
 
@@ -245,6 +245,38 @@ def reshard_libraries(kept, library):
     if not np.array_equal(np.asarray(out), values[:, 2 * rank : 2 * rank + 2]):
         return f"{out}"
     return None
+
+
+def reshard_modules(kept, copy):
+    """Rows of Parameters to columns of Parameters, private ones if `copy`."""
+    import torch
+
+    rank, size = kept.group.rank, kept.group.size
+    mesh = Mesh(size)
+    plan = Reshard((6, size), "float32", source=(mesh, [Shard(0)]), target=(mesh, [Shard(1)]))
+    values = torch.arange(6.0 * size).reshape(6, size)
+    own = values[plan.source_boxes(rank)[0][0][0] :][: plan.source_shapes(rank)[0][0]].clone()
+    if not copy:
+        shared = dt.convert(dt.ipc.empty(own.shape, dtype="float32"), torch.Tensor)
+        own = shared.copy_(own)
+    weight, out = torch.nn.Parameter(own), torch.nn.Parameter(torch.zeros(6, 1))
+    if plan.run(weight, out, kept.group, copy=copy) is not out:
+        return "not `out`"
+    expected = values[:, rank : rank + 1]
+    return None if torch.equal(out.detach(), expected) else f"{out} instead of {expected}"
+
+
+def reshard_with_nothing(kept):
+    """Ranks beyond the rows pass None for a shard without elements. Return what is wrong."""
+    rank, size = kept.group.rank, kept.group.size
+    mesh = Mesh(size)
+    plan = Reshard((2, 4), "int8", source=(mesh, [Shard(0)]), target=(mesh, [Replicate()]))
+    shard = None
+    if rank < 2:
+        shard = dt.ipc.empty((1, 4), dtype="int8")
+        shard[...] = rank
+    result = plan.run(shard, None, kept.group).tolist()
+    return None if result == [[0] * 4, [1] * 4] else f"{result}"
 
 
 def reshard_packed(kept, width):

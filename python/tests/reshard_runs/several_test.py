@@ -37,7 +37,7 @@ def test_ranks_with_other_numbers_of_tensors_all_raise(crew, rank):
 def test_ranks_with_tensors_in_another_order_all_raise(crew, rank):
     answers = call_all(crew, several_workers.run_other_order, [(rank,)] * SIZE)
     assert [answer.kind for answer in answers] == ["ValueError"] * SIZE
-    assert all("(number 0)" in answer.text for answer in answers)
+    assert all("(number 0 of the tensors)" in answer.text for answer in answers)
     test_all_tensors_arrive(crew)
 
 
