@@ -27,7 +27,8 @@ import pytest
 
 ROOT = pathlib.Path.cwd()
 PAGES = [ROOT / "README.md", ROOT / "docs/site/index.md"]
-PAGES += sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "docs/guide").glob("*.md"))
+for _folder in ("docs", "docs/guide", "docs/migrating"):
+    PAGES += sorted((ROOT / _folder).glob("*.md"))
 PROGRAMS = sorted(p for ext in ("cc", "cu", "h") for p in (ROOT / "examples").rglob(f"*.{ext}"))
 BLOCK = re.compile(
     r"^(?:<!-- ([^\n]*) -->\n+)?```(python|cpp)\n(.*?)^```$", re.MULTILINE | re.DOTALL
