@@ -32,11 +32,11 @@ class _DTensor(Protocol):
     @property
     def placements(self) -> Any: ...
 
-# A mesh and placements, a DTensor, or boxes by rank.
-_Layout = tuple[Any, Sequence[Any]] | Sequence[Any] | Mapping[int, Any] | _DTensor | _JaxSharding
-
 class _JaxSharding(Protocol):
     def devices_indices_map(self, global_shape: tuple[int, ...]) -> Mapping[Any, Any]: ...
+
+# A mesh and placements, a DTensor, boxes by rank, or a Sharding of JAX.
+_Layout = tuple[Any, Sequence[Any]] | Sequence[Any] | Mapping[int, Any] | _DTensor | _JaxSharding
 
 class _AnyGroup(Protocol):
     rank: int

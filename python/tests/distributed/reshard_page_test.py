@@ -18,7 +18,7 @@ def section(title, language):
 
 
 def test_two_trainers_give_three_processes_their_columns(tmp_path):
-    (program,) = section("Start", "python")
+    program = section("Start", "python")[0]
     file = tmp_path / "this_file.py"
     file.write_text(program)
     result = subprocess.run(
@@ -31,7 +31,7 @@ def test_two_trainers_give_three_processes_their_columns(tmp_path):
     assert (result.returncode, result.stderr) == (0, "")
     for rank in (2, 3, 4):
         assert f"rank {rank} has (1000, 200)" in result.stdout
-    (table,) = section("What a plan says", "")
+    table = section("What a plan says", "")[0]
     assert table in result.stdout
 
 
