@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/layout.h"
@@ -91,34 +92,61 @@ Plan::Distance Plan::DistanceOf(size_t source_box, int rank) const {
   return is_near ? Distance::kSameHost : Distance::kOtherHost;
 }
 
-size_t Plan::FindHolder(size_t source_box, size_t target_part) const {
-  const int rank = target().parts()[target_part].rank;
-  if (const std::optional<size_t> own = OwnPart(source_box, rank)) return *own;
+size_t Plan::HolderOf(size_t source_box, int rank, Turn turn) const {
   const std::vector<size_t>& holders = source_.parts[source_box];
-  if (holders.size() == 1) return holders[0];
   const auto is_near = [&](size_t part) { return host(source().parts()[part].rank) == host(rank); };
   const auto near = static_cast<size_t>(std::count_if(holders.begin(), holders.end(), is_near));
-  if (near == 0 || near == holders.size()) {
-    return holders[CountAskersBefore(target_part, source_box, near == 0) % holders.size()];
-  }
-  size_t left = CountAskersBefore(target_part, source_box, /*all_hosts=*/false) % near;
+  if (near == 0) return holders[turn.of_all % holders.size()];
+  size_t left = turn.on_host % near;
   return *std::find_if(holders.begin(), holders.end(),
                        [&](size_t part) { return is_near(part) && left-- == 0; });
 }
 
-size_t Plan::CountAskersBefore(size_t target_part, size_t source_box, bool all_hosts) const {
+Plan::Turn Plan::TurnOf(size_t source_box, size_t target_part) const {
   const absl::Span<const Part> parts = target().parts();
   const int64_t own_host = host(parts[target_part].rank);
-  size_t count = 0;
+  Turn turn;
   target_.boxes.ForEachCommon(source_.boxes[source_box], [&](size_t box, const Box&) {
     for (const size_t part : target_.parts[box]) {
       if (part >= target_part) break;
-      const int rank = parts[part].rank;
-      if ((all_hosts || host(rank) == own_host) && !OwnPart(source_box, rank)) ++count;
+      if (OwnPart(source_box, parts[part].rank)) continue;
+      ++turn.of_all;
+      if (host(parts[part].rank) == own_host) ++turn.on_host;
     }
     return true;
   });
-  return count;
+  return turn;
+}
+
+size_t Plan::FindHolder(size_t source_box, size_t target_part) const {
+  const int rank = target().parts()[target_part].rank;
+  if (const std::optional<size_t> own = OwnPart(source_box, rank)) return *own;
+  const std::vector<size_t>& holders = source_.parts[source_box];
+  return holders.size() == 1 ? holders[0]
+                             : HolderOf(source_box, rank, TurnOf(source_box, target_part));
+}
+
+void Plan::ForEachTaker(size_t source_box, size_t source_part,
+                        absl::FunctionRef<void(size_t, const Box&)> f) const {
+  std::vector<std::pair<size_t, Box>> takers;
+  target_.boxes.ForEachCommon(source_.boxes[source_box], [&](size_t box, const Box& common) {
+    for (const size_t part : target_.parts[box]) takers.emplace_back(part, common);
+    return true;
+  });
+  std::sort(takers.begin(), takers.end());
+  absl::flat_hash_map<int64_t, size_t> on_host;
+  size_t of_all = 0;
+  const bool is_single = source_.parts[source_box].size() == 1;
+  for (const auto& [part, common] : takers) {
+    const int rank = target().parts()[part].rank;
+    std::optional<size_t> holder = OwnPart(source_box, rank);
+    if (!holder) {
+      size_t& before = on_host[host(rank)];
+      holder = is_single ? source_part : HolderOf(source_box, rank, {before, of_all});
+      ++before, ++of_all;
+    }
+    if (*holder == source_part) f(part, common);
+  }
 }
 
 std::vector<Box> Plan::Taken(size_t source_box, size_t target_part, const Box& common) const {
@@ -185,13 +213,8 @@ void Plan::ForEachSend(int rank, absl::FunctionRef<void(const Piece&)> f) const 
   for (const Part& part : source().parts(rank)) {
     const auto source_part = static_cast<size_t>(&part - source().parts().data());
     const size_t source_box = source_.box_of_part[source_part];
-    target_.boxes.ForEachCommon(part.box, [&](size_t box, const Box& common) {
-      for (const size_t target_part : target_.parts[box]) {
-        if (FindHolder(source_box, target_part) == source_part) {
-          found.push_back({target_part, source_box, source_part, common});
-        }
-      }
-      return true;
+    ForEachTaker(source_box, source_part, [&](size_t target_part, const Box& common) {
+      found.push_back({target_part, source_box, source_part, common});
     });
   }
   // As in ForEachReceive: parts are in the order of their ranks.

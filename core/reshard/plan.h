@@ -86,11 +86,20 @@ class Plan {
   // The rank's own part of the source that has the box.
   std::optional<size_t> OwnPart(size_t source_box, int rank) const;
   Distance DistanceOf(size_t source_box, int rank) const;
+  // How many parts of the target, which ask other ranks for elements of a box, come before one.
+  struct Turn {
+    size_t on_host = 0;  // of those on the same host
+    size_t of_all = 0;
+  };
+  Turn TurnOf(size_t source_box, size_t target_part) const;
   // The part of the source from which the part of the target takes elements of the box.
   size_t FindHolder(size_t source_box, size_t target_part) const;
-  // The number of parts before this one that ask others for elements of the box; of those on its
-  // host, unless `all_hosts`.
-  size_t CountAskersBefore(size_t target_part, size_t source_box, bool all_hosts) const;
+  // The same for a rank that does not have the box.
+  size_t HolderOf(size_t source_box, int rank, Turn turn) const;
+  // Calls f for all parts of the target that take elements of the box from this part of the source,
+  // in the order of the parts, with what the box and theirs have in common.
+  void ForEachTaker(size_t source_box, size_t source_part,
+                    absl::FunctionRef<void(size_t target_part, const Box& common)> f) const;
   // Boxes of `common` that the target's part takes from this source box, not from a preferred one.
   std::vector<Box> Taken(size_t source_box, size_t target_part, const Box& common) const;
   void ForEachPiece(size_t source_box, size_t target_part, size_t source_part, const Box& common,

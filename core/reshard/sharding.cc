@@ -66,14 +66,20 @@ Ranges Sharded(const Ranges& ranges, int64_t split_factor, int64_t count, int64_
 // The boxes that ranges in each dimension make, and where they begin in the rank's tensor.
 void AppendBoxes(const std::vector<Ranges>& ranges, int rank, std::vector<Part>* parts) {
   std::vector<size_t> at(ranges.size());
+  std::vector<Dims> starts(ranges.size());  // of each range in the rank's tensor
+  for (size_t dim = 0; dim < ranges.size(); ++dim) {
+    int64_t start = 0;
+    for (const Range& range : ranges[dim]) {
+      starts[dim].push_back(start);
+      start += range.size();
+    }
+  }
   if (std::any_of(ranges.begin(), ranges.end(), [](const Ranges& r) { return r.empty(); })) return;
   while (true) {
     Part part = {.box = {}, .rank = rank, .local = 0, .start = {}};
     for (size_t dim = 0; dim < ranges.size(); ++dim) {
-      int64_t start = 0;
-      for (size_t i = 0; i < at[dim]; ++i) start += ranges[dim][i].size();
       part.box.push_back(ranges[dim][at[dim]]);
-      part.start.push_back(start);
+      part.start.push_back(starts[dim][at[dim]]);
     }
     parts->push_back(std::move(part));
     size_t dim = ranges.size();

@@ -55,6 +55,7 @@ absl::StatusOr<Sharding> ParseSharding(const std::vector<int64_t>& shape, nb::ha
     return WithoutGilIf(true, [&] { return Sharding::OfBoxes(shape, boxes); });
   }
   const nb::tuple parts = nb::cast<nb::tuple>(object);
+  if (parts.size() != 3) return absl::InvalidArgumentError("A mesh is (shape, ranks, placements).");
   reshard::Mesh mesh;
   for (const int64_t size : nb::cast<std::vector<int64_t>>(parts[0])) mesh.shape.push_back(size);
   mesh.ranks = nb::cast<std::vector<int64_t>>(parts[1]);
