@@ -173,6 +173,64 @@ def a_rank_that_does_not_come_is_a_timeout_of_the_others():
     os._exit(0)
 
 
+def a_tensor_without_a_message_is_an_error_of_all():
+    """Packed elements, of which a run begins inside a byte."""
+    mesh = Mesh(SIZE)
+    plan = dt.Reshard(
+        (4, 4),
+        "int4",
+        source=(mesh, [Shard(0)]),
+        target=(mesh, [Replicate()]),
+        hosts=range(SIZE),
+    )
+    shard = dt.zeros((1, 4), dtype="int4")
+    out = dt.empty((4, 4), dtype="int4")
+    if RANK == 1:
+        out = out.T
+    with Group(COMM, hosts=range(SIZE)) as group:
+        error = dt.ExchangeError if RANK == 1 else RuntimeError
+        assert "share bytes" in raised(error, plan.run, shard, out, group)
+        check(random_plan(1, group.hosts), group)
+
+
+def hosts_that_differ_are_refused_on_all_ranks():
+    others = [0] * SIZE
+    for wrong in (list(range(SIZE)), [0], None):
+        message = raised(ValueError, Group, COMM, hosts=wrong if RANK == 1 else others)
+        assert "the same list" in message
+    with Group(COMM, hosts=others) as group:
+        check(random_plan(4, group.hosts), group)
+
+
+def messages_that_are_pending_keep_their_memory():
+    """An interrupt comes between receiving and waiting; the others send afterwards."""
+    from dovetail.reshard import _move
+
+    mesh = Mesh(SIZE)
+    rows, columns = (mesh, [Shard(0)]), (mesh, [Shard(1)])
+    plan = dt.Reshard((SIZE, 1 << 14), "int32", source=rows, target=columns, hosts=range(SIZE))
+    shard = dt.full((1, 1 << 14), 0x11, dtype="int32")
+    group = Group(COMM, hosts=range(SIZE))
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    if RANK == 1:
+        _move.Move.copy = interrupted
+        raised(KeyboardInterrupt, plan.run, shard, None, group)
+        fresh = [dt.full((SIZE, 1 << 12), 0x77, dtype="int32") for _ in range(50)]
+    else:
+        time.sleep(1)
+        raised(TimeoutError, plan.run, shard, None, group, timeout=2)
+    for _ in range(20):  # MPI makes progress
+        COMM.allgather(RANK)
+        time.sleep(0.01)
+    if RANK == 1:
+        assert all((t.numpy() == 0x77).all() for t in fresh)
+    print("done", flush=True)
+    os._exit(0)  # (MPI would wait for the messages that are pending)
+
+
 def exchanges_bring_what_each_rank_passed():
     with Group(COMM) as group:
         for length in (0, 1, 100_000):

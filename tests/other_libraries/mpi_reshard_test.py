@@ -27,6 +27,8 @@ if (BIN / "ompi_info").exists():  # Open MPI
         "shards_of_any_memory_and_strides_are_sent",
         "plans_that_differ_are_refused_on_all_ranks",
         "an_error_of_one_rank_reaches_all",
+        "a_tensor_without_a_message_is_an_error_of_all",
+        "hosts_that_differ_are_refused_on_all_ranks",
     ],
 )
 def test_on_four_ranks(name):
@@ -35,8 +37,15 @@ def test_on_four_ranks(name):
     assert (result.returncode, done) == (0, RANKS), result.stdout + result.stderr
 
 
-def test_a_rank_that_does_not_come_is_a_timeout_of_the_others():
-    result = run("a_rank_that_does_not_come_is_a_timeout_of_the_others")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a_rank_that_does_not_come_is_a_timeout_of_the_others",
+        "messages_that_are_pending_keep_their_memory",
+    ],
+)
+def test_with_messages_that_stay_pending(name):
+    result = run(name)
     # (mpirun takes the end without MPI_Finalize for a failure.)
     assert result.stdout.count("done") == RANKS, result.stdout + result.stderr
 

@@ -17,9 +17,14 @@ def is_ours(connection):
     return struct.unpack("3i", credentials)[1] == os.geteuid()
 
 
-def deadline_of(timeout):
+def check_timeout(timeout):
     if not timeout >= 0:
         raise ValueError(f"timeout is a number of seconds, 0 or more, not {timeout}")
+
+
+def deadline_of(timeout):
+    """Return the time at which a timeout in seconds ends. Raises ValueError for a negative one."""
+    check_timeout(timeout)
     return time.monotonic() + min(timeout, 1e6)  # more is too much for epoll
 
 

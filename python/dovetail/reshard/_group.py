@@ -26,6 +26,7 @@ _GREETING = struct.Struct("<8sII")  # the format, the rank, the number of ranks
 _FORMAT = b"dtgroup1"
 _ANY_VERSION = b"dtgroup"
 _MOST = 1 << 28  # bytes of a frame
+_MOST_RANKS = 1 << 20
 _GRACE = 0.25  # seconds, in which rank 0 can still say why it gave up
 
 
@@ -48,8 +49,11 @@ class Group:
 
     def __init__(self, name, rank, size, *, timeout=60.0):
         self.rank, self.size = operator.index(rank), operator.index(size)
-        if not 0 <= self.rank < self.size:
-            raise ValueError(f"The rank is a number from 0 to size - 1, not {rank} of {size}.")
+        if not 0 <= self.rank < self.size <= _MOST_RANKS:
+            raise ValueError(
+                f"The size is a number up to {_MOST_RANKS}, and the rank one from 0 to size - 1, "
+                f"not {size} and {rank}."
+            )
         if name == "none":
             raise ValueError(
                 'The name "none" is that of every torchrun without --rdzv-id; take a unique one.'
@@ -57,6 +61,7 @@ class Group:
         self._sockets = {}  # by rank: of all others in rank 0, and of rank 0 in the others
         self._joining = []  # in rank 0: what it listens on, and connections without a rank yet
         self._broken = None
+        self._busy = threading.Lock()
         address = _address(name)
         deadline = deadline_of(timeout)
         _groups.add(self)
@@ -76,8 +81,10 @@ class Group:
         """
         if self._broken is not None:
             raise ConnectionError(f"The group can't be used any more: {self._broken}")
+        deadline = deadline_of(timeout)
+        if not self._busy.acquire(blocking=False):
+            raise RuntimeError("Another thread uses this group; give each thread its own.")
         try:
-            deadline = deadline_of(timeout)
             data = bytes(memoryview(data))
             if len(data) > _MOST:
                 raise ValueError(f"A message has at most {_MOST} bytes, not {len(data)}.")
@@ -87,6 +94,8 @@ class Group:
         except BaseException as error:
             self._fail(error)
             raise
+        finally:
+            self._busy.release()
 
     def close(self):
         """Leave the group."""
@@ -123,7 +132,7 @@ class Group:
             try:
                 while len(self._sockets) < self.size - 1:
                     ready = selector.select(max(deadline - time.monotonic(), 0))
-                    if not ready:
+                    if not ready or time.monotonic() > deadline:
                         raise self._timeout(self._sockets, timeout)
                     for key, _ in ready:
                         if key.fileobj is listener:
@@ -209,16 +218,21 @@ class Group:
             send(self._sockets[0], DATA, data, deadline)
         answer = memoryview(self._answer(deadline, timeout))
         result = []
-        for _ in range(self.size):
-            (nbytes,) = struct.unpack_from("<I", answer)
-            result.append(bytes(answer[4 : 4 + nbytes]))
-            answer = answer[4 + nbytes :]
+        try:
+            for _ in range(self.size):
+                (nbytes,) = struct.unpack_from("<I", answer)
+                result.append(bytes(answer[4 : 4 + nbytes]))
+                answer = answer[4 + nbytes :]
+        except struct.error:
+            raise ConnectionError("rank 0 sent what is no answer") from None
         return result
 
     def _answer(self, deadline, timeout):
         """Return the data of a frame of rank 0, or raise what rank 0 failed by."""
         try:
             kind, nbytes = HEAD.unpack(receive(self._sockets[0], HEAD.size, deadline + _GRACE))
+            if nbytes > (_MOST + 4) * self.size:
+                raise ConnectionError("too many bytes")
             data = receive(self._sockets[0], nbytes, deadline + _GRACE)
         except TimeoutError:
             raise TimeoutError(
@@ -260,7 +274,7 @@ class Group:
         if data is None:
             raise ConnectionError(f"rank {rank} has ended or left the group")
         if kind != FAILURE:
-            return data
+            return bytes(data)
         failure = _failure(data)
         if isinstance(failure, TimeoutError):
             absent = self._absent({*present, rank})

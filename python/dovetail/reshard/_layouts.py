@@ -74,7 +74,8 @@ def parse_layout(layout, shape, name):
                 )
             return mesh.shape, mesh.ranks, [_placement(p, len(shape)) for p in placements]
     except (TypeError, ValueError) as error:
-        raise type(error)(f"The {name}: {error}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"The {name}: {error}") from error
     raise TypeError(
         f"The {name} is (mesh, placements), a DTensor, a Sharding of JAX, or boxes in a list or a "
         f"dict by rank, not {type(layout).__name__}"

@@ -3,7 +3,6 @@
 import math
 
 from dovetail import _core, ipc
-from dovetail._pairs import check_writable
 from dovetail._streams import synchronize
 
 
@@ -30,12 +29,14 @@ class Move:
             ]
         else:
             self.targets = self._tensors(out, plan.target_shapes, "out")
-            for tensor in self.targets:
-                check_writable(tensor.readonly)
-                if 0 in tensor.strides and _repeats(tensor):
-                    raise ValueError("Elements of `out` share memory; each needs its own.")
+            for number, tensor in enumerate(self.targets):
+                if tensor.readonly:
+                    raise _core.ExchangeError(f"out[{number}] is read-only; pass writable memory")
+                if _may_repeat(tensor):
+                    raise ValueError(f"Elements of out[{number}] share memory; each needs its own.")
         self._opened = {plan.rank: self.sources}
         self._copies = []
+        self._received = self._sent = ()
 
     def _tensors(self, given, shapes, name):
         if given is None and not any(map(math.prod, shapes)):
@@ -69,7 +70,7 @@ class Move:
         return tensors
 
     def share(self, copy):
-        """Return a handle in hexadecimal digits for each shard that others of this host need.
+        """Return the handle of each shard that others of this host need, by its number.
 
         copy  True: of private memory, share a copy, which lasts as long as this object
         """
@@ -88,30 +89,35 @@ class Move:
                     ) from error
                 handle = ipc.share(source, copy=True)
                 self._copies.append(handle)
-            handles[str(number)] = bytes(handle).hex()
+            handles[number] = bytes(handle)
         return handles
 
-    def begin_messages(self):
-        """Receive from and send to other hosts. Return what to wait for."""
+    def prepare_messages(self):
+        """Make the messages to and from other hosts, so that beginning them can't fail."""
         if self._hosts is None:
-            return []
-        plan, group = self.plan, self._group
-        pending = [
-            group.receive(piece.of_target(self.targets), piece.source)
+            return
+        plan, prepare = self.plan, self._group.prepare
+        self._received = [
+            (prepare(piece.of_target(self.targets)), piece.source)
             for piece in plan.receives
             if self._is_remote(piece.source)
         ]
-        pending += [
-            group.send(piece.of_source(self.sources), piece.target)
+        self._sent = [
+            (prepare(piece.of_source(self.sources)), piece.target)
             for piece in plan.sends
             if self._is_remote(piece.target)
         ]
-        return pending
+
+    def begin_messages(self):
+        for message, rank in self._received:
+            self._group.receive(message, rank)
+        for message, rank in self._sent:
+            self._group.send(message, rank)
 
     def open(self, handles):
         """Open the shards of others that this rank needs, and return them.
 
-        handles  of each rank, as share() returns them
+        handles  a function of the rank and the number of its shard
         """
         tensors = []
         for piece in self.plan.receives:
@@ -119,8 +125,8 @@ class Move:
                 continue
             opened = self._opened.setdefault(piece.source, {})
             if piece.source_tensor not in opened:
-                handle = handles[piece.source][str(piece.source_tensor)]
-                opened[piece.source_tensor] = ipc.open(bytes.fromhex(handle))
+                handle = handles(piece.source, piece.source_tensor)
+                opened[piece.source_tensor] = ipc.open(handle)
                 tensors.append(opened[piece.source_tensor])
         return tensors
 
@@ -158,22 +164,37 @@ def _own_elements(x):
     return x
 
 
-def _repeats(tensor):
-    sizes = zip(tensor.shape, tensor.strides, strict=True)
-    return tensor.size and any(size > 1 and stride == 0 for size, stride in sizes)
+def _may_repeat(tensor):
+    """Whether elements can share memory: dimensions are not nested in each other."""
+    end = 1
+    sizes = zip(map(abs, tensor.strides), tensor.shape, strict=True)
+    for stride, size in sorted(pair for pair in sizes if pair[1] > 1):
+        if stride < end:
+            return tensor.size > 0
+        end += stride * (size - 1)
+    return False
 
 
 def check_apart(targets, sources):
     """Raise if results would overwrite shards, or each other."""
-    tensors = [(*_extent(t), "out") for t in targets if t.size]
-    if len(set(tensors)) < len(tensors):
+    targets = [t for t in targets if t.size]
+    if len({(t.data_ptr(), t.shape, t.strides) for t in targets}) < len(targets):
         raise ValueError("Two tensors of `out` are the same memory.")
-    tensors += [(*_extent(t), "shard") for t in sources if t.size]
-    reach = {"out": 0, "shard": 0}  # the highest end so far
-    for first, end, kind in sorted(tensors):
-        if first < reach["shard" if kind == "out" else "out"]:
-            raise ValueError("A tensor of `out` shares memory with a shard; pass other memory.")
-        reach[kind] = max(reach[kind], end)
+    tensors = [(*_extent(t), "out", t.is_contiguous()) for t in targets]
+    tensors += [(*_extent(t), "shard", True) for t in sources if t.size]
+    ends = {"out": 0, "dense out": 0, "shard": 0}  # the highest so far
+    for first, end, kind, is_dense in sorted(tensors):
+        if first < ends["shard" if kind == "out" else "out"]:
+            raise ValueError(
+                "A tensor of `out` shares memory with a shard, or lies between its elements; pass "
+                "other memory."
+            )
+        # (Strided results can lie between each other's elements, as columns do.)
+        if kind == "out" and first < ends["out" if is_dense else "dense out"]:
+            raise ValueError("Two tensors of `out` overlap.")
+        ends[kind] = max(ends[kind], end)
+        if kind == "out" and is_dense:
+            ends["dense out"] = max(ends["dense out"], end)
 
 
 def _extent(tensor):

@@ -51,7 +51,10 @@ class Reshard:
         self.dtype = _core.dtype(dtype)
         self._bits = self.dtype.bits * self.dtype.lanes
         numbers = {}
-        hosts = [numbers.setdefault(host, len(numbers)) for host in self.hosts or ()]
+        try:
+            hosts = [numbers.setdefault(host, len(numbers)) for host in self.hosts or ()]
+        except TypeError as error:
+            raise TypeError(f"hosts: {error}") from error
         self._plan = _core._ReshardPlan(self.shape, source, target, hosts, partial)
         self.size = self._plan.size
         text = self.dtype.name.encode() + b" " + self._plan.canonical()

@@ -207,3 +207,12 @@ def run_doubled(kept):
     shard = dt.ipc.empty(1, dtype="int64")
     shard[0] = rank
     plan.run(shard, [out, out], kept.group)
+
+
+def run_with_timeout(kept, timeout):
+    return kept.plan.run(kept.shard, kept.out, kept.group, timeout=timeout)
+
+
+def run_no_tensors(kept, what):
+    """Run something that is no list of tensors."""
+    return dt.reshard.run(what, kept.group)

@@ -293,3 +293,30 @@ def test_a_plan_of_several_ranks_needs_a_group():
         plan.run(None, None, None)
     with pytest.raises(ValueError, match="pass a Group"):
         plan.for_rank(1).run(None, None, None)
+
+
+@pytest.mark.parametrize("culprit", range(SIZE))
+@pytest.mark.parametrize("timeout", [-1.0, float("nan")])
+def test_a_bad_timeout_is_an_error_on_all_ranks_and_the_group_still_works(
+    lasting_crew, culprit, timeout
+):
+    for rank in survivors(lasting_crew, culprit):
+        rank.begin(fault_workers.run)
+    answer = lasting_crew[culprit].call(fault_workers.run_with_timeout, timeout)
+    assert answer.kind == "ValueError" and "timeout" in answer.text
+    for rank in survivors(lasting_crew, culprit):
+        assert rank.result() == Raised(
+            "RuntimeError", f"Rank {culprit} failed: ValueError: {answer.text}"
+        )
+    assert_works(lasting_crew)
+
+
+@pytest.mark.parametrize("what", [None, [1], [(1,)], [("x", None, None)]])
+def test_what_is_no_list_of_tensors_is_an_error_on_all_ranks(lasting_crew, what):
+    for rank in survivors(lasting_crew, 1):
+        rank.begin(fault_workers.run)
+    answer = lasting_crew[1].call(fault_workers.run_no_tensors, what)
+    assert answer.kind == "TypeError"
+    for rank in survivors(lasting_crew, 1):
+        assert rank.result() == Raised("RuntimeError", f"Rank 1 failed: TypeError: {answer.text}")
+    assert_works(lasting_crew)
