@@ -146,14 +146,13 @@ class Program:
     def _circumstances(self, rows):
         """Return sentences on the date, the machine and the libraries."""
         used = {library for row in rows for library in row.times}
-        versions = [
+        versions = [self.context["python"]] + [
             f"{package} {self.context[package]}"
             for library, package in PACKAGES.items()
             if library in used
         ]
         return (
             f"Measured in one run on {datetime.date.today()}, on {len(machine.ALLOWED)} "
-            f"processors ({machine.processor()}), with {self.context['python']}, "
-            f"{', '.join(versions)}. Times vary from run to run: compare only ratios within one "
-            "run."
+            f"processors ({machine.processor()}), with {', '.join(versions)}. "
+            "Times vary from run to run: compare only ratios within one run."
         )

@@ -1,4 +1,4 @@
-"""What does it cost to change a tensor's sharding, beside MPI, DTensor and a plain copy?
+"""What does it cost to reshard a tensor, beside MPI, DTensor and a plain copy?
 
 ./bazelw run -c opt //benchmarks:reshard_peers [-- DIRECTORY]
 
@@ -36,8 +36,8 @@ WAYS = [
     "memcpy, private",
     "nothing",
 ]
-NOTE = """64 MiB of float32, from rows to columns; all ranks on one machine. A ratio is Dovetail's
-time, through shared memory, divided by the named library's."""
+NOTE = """64 MiB of float32, from rows to columns; all ranks on one machine, by Open MPI. A ratio is
+Dovetail's time, through shared memory, divided by that of the named way."""
 
 
 class Ranks:
@@ -81,7 +81,7 @@ def main():
             two.row("2 ranks", "Alltoallw", 0.4),
             four.row("4 ranks", "memcpy", 1.25),
         ]
-        program.publish("reshard_peers", "Changing a sharding", NOTE, program.measure(rows))
+        program.publish("reshard_peers", "Reshard", NOTE, program.measure(rows))
 
 
 if __name__ == "__main__":

@@ -17,9 +17,7 @@ def test_results_that_overlap_are_refused():
         with pytest.raises(ValueError, match="Two tensors of `out`"):
             plan.run(shard, out, None)
     with pytest.raises(ValueError, match="Two tensors of `out`"):
-        run(
-            [(plan, shard, [memory[:4], memory[4:]]), (plan, shard, [memory[:4], memory[4:]])], None
-        )
+        run([(plan, shard, [memory[:4], memory[4:]])] * 2, None)
     assert not memory.any()
 
 
