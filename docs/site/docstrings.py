@@ -97,6 +97,7 @@ def signature_of(function: ast.FunctionDef) -> tuple[str, str]:
         (r"\b_Report\b", "dovetail._explain.Report"),
         (r"\b_Trace\b", "dovetail._trace.Trace"),
         (r"\b_KernelLibrary\b", "dovetail._kernels.KernelLibrary"),
+        (r"\b_Sharding\b", "Any"),
         (r"\b_Reshard\b", "dovetail.reshard.Reshard"),
         (r"\b_Explanation\b", "dovetail.reshard._explain.Explanation"),
         (r"\b_(Description|Layout|Pair)\b", r"dovetail.distributed.\1"),

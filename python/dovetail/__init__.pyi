@@ -19,7 +19,7 @@ from dovetail._pairs import Pair as _Pair
 from dovetail._trace import Trace as _Trace
 from dovetail.distributed import Description as _Description
 from dovetail.reshard import Reshard as _Reshard
-from dovetail.reshard import _Layout as _Sharding
+from dovetail.reshard import _Sharding
 
 def describe(x: _t.SupportsDLPack, *, writable: builtins.bool = False) -> _Description: ...
 def describe_pair(

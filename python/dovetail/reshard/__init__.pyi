@@ -36,7 +36,7 @@ class _JaxSharding(Protocol):
     def devices_indices_map(self, global_shape: tuple[int, ...]) -> Mapping[Any, Any]: ...
 
 # A mesh and placements, a DTensor, boxes by rank, or a Sharding of JAX.
-_Layout = tuple[Any, Sequence[Any]] | Sequence[Any] | Mapping[int, Any] | _DTensor | _JaxSharding
+_Sharding = tuple[Any, Sequence[Any]] | Sequence[Any] | Mapping[int, Any] | _DTensor | _JaxSharding
 
 class _AnyGroup(Protocol):
     rank: int
@@ -87,8 +87,8 @@ class Reshard:
         shape: SupportsIndex | Iterable[SupportsIndex],
         dtype: _t.DTypeLike,
         *,
-        source: _Layout,
-        target: _Layout,
+        source: _Sharding,
+        target: _Sharding,
         hosts: Iterable[Hashable] | None = None,
         partial: builtins.bool = False,
     ) -> None: ...
