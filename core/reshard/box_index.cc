@@ -39,7 +39,7 @@ std::optional<Box> BoxIndex::FindMissing(const Box& box) const {
   if (NumElements(box) == 0) return std::nullopt;
   std::vector<Box> left = {box};
   while (!left.empty()) {
-    const Box next = std::move(left.back());
+    Box next = std::move(left.back());
     left.pop_back();
     // Any box of the list takes its elements away. One that has none of them is missing.
     const bool is_missing = ForEachCommon(next, [&](size_t, const Box& common) {

@@ -16,6 +16,9 @@
 #include "dovetail/python/args/one_of.h"
 #include "dovetail/python/casters/nanobind.h"
 
+// Arguments are taken by value, as these libraries' own documentation does.
+// NOLINTBEGIN(performance-unnecessary-value-param)
+
 namespace nb = nanobind;
 using dovetail::AllowCast, dovetail::AllowCopy, dovetail::FContiguous, dovetail::OnCuda;
 using dovetail::Arg, dovetail::Contiguous, dovetail::OwnedTensor;
@@ -129,3 +132,5 @@ NB_MODULE(migrating_nanobind, m) {
   m.def("converted", [](Arg<const float, Contiguous, AllowCast, AllowCopy> x) { return x[0]; });
   m.def("strict", [](before::Vector x) { return x.data()[0]; }, nb::arg("x").noconvert());
 }
+
+// NOLINTEND(performance-unnecessary-value-param)

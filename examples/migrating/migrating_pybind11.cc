@@ -13,6 +13,9 @@
 
 #include "dovetail/python/casters/pybind11.h"
 
+// Arguments are taken by value, as these libraries' own documentation does.
+// NOLINTBEGIN(performance-unnecessary-value-param)
+
 namespace py = pybind11;
 using dovetail::AllowCast, dovetail::AllowCopy, dovetail::Arg, dovetail::Contiguous;
 using dovetail::OwnedTensor, dovetail::Rank;
@@ -84,3 +87,5 @@ PYBIND11_MODULE(migrating_pybind11, m, py::mod_gil_not_used()) {
   DefineAfter(m.def_submodule("after"));
   m.def("strict", [](before::Vector x) { return x.data()[0]; }, py::arg("x").noconvert());
 }
+
+// NOLINTEND(performance-unnecessary-value-param)
