@@ -3,9 +3,9 @@
 
 FOLDER has the wheels of dovetail-dlpack and dlpack-conformance. They are served on the loopback (by
 pypiserver), beside pip's usual indexes. For each CPython of this machine with a wheel, in an empty
-environment: `pip install dovetail-dlpack numpy`, the smoke test, two packages of C++ functions by
-`pip install .` (examples/kernels_package, examples/extension_cmake), built with Dovetail from the
-index, `pip install dlpack-conformance` and a run of it. Fails if pip takes Dovetail from elsewhere.
+environment: pip installs both with NumPy, the smoke test runs, then two packages of C++ functions
+are installed by `pip install .` (examples/kernels_package, examples/extension_cmake), which build
+with Dovetail from the index, and the kit is run. Fails if pip takes Dovetail from elsewhere.
 """
 
 import argparse
@@ -43,8 +43,11 @@ def index(folder):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     server = subprocess.Popen(
-        [wheels.tools() / "pypi-server", "run", "--interface", "127.0.0.1", "--port", str(port)]
-        + ["--disable-fallback", "--authenticate", ".", "--passwords", ".", folder],
+        [
+            *(wheels.tools() / "pypi-server", "run", "--interface", "127.0.0.1"),
+            *("--port", str(port), "--disable-fallback", "--authenticate", "."),
+            *("--passwords", ".", folder),
+        ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
