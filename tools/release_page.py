@@ -4,7 +4,8 @@
     --notes FILE        writes the release's section of CHANGELOG.md
     --checksums FOLDER  writes FOLDER/SHA256SUMS, for `sha256sum --check`
 
-Fails if the tag is not that of bazel/version.bzl, or if CHANGELOG.md calls the version unreleased.
+Fails if the tag is not that of bazel/version.bzl, if CHANGELOG.md calls the version unreleased, or
+if tests/released/names.txt is the list of another version.
 """
 
 import argparse
@@ -36,6 +37,14 @@ def notes(changelog, tag, version):
     return section[2].strip() + "\n"
 
 
+def check_names(text, version):
+    """Raises ValueError if the list of public names is not that of the version."""
+    if not text.startswith(f"# The public names of {version}. "):
+        raise ValueError(
+            f"tests/released/names.txt is not of {version}: ./bazelw run //tests/released:renew"
+        )
+
+
 def checksums(folder):
     """The lines of SHA256SUMS for the files of the folder, sorted by name."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != SUMS)
@@ -55,6 +64,7 @@ def main():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     version = version_of((ROOT / "bazel/version.bzl").read_text(encoding="utf-8"))
     try:
+        check_names((ROOT / "tests/released/names.txt").read_text(encoding="utf-8"), version)
         text = notes(changelog, options.tag, version)
         if options.notes:
             options.notes.write_text(text, encoding="utf-8")

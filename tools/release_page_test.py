@@ -46,6 +46,12 @@ def test_the_version_is_that_of_the_build():
     assert release_page.version_of('"""Words."""\n\nVERSION = "0.1.0"\n') == "0.1.0"
 
 
+def test_the_list_of_public_names_must_be_of_the_version():
+    release_page.check_names("# The public names of 0.2.0. A command writes them.\n", "0.2.0")
+    with pytest.raises(ValueError, match="renew"):
+        release_page.check_names("# The public names of 0.1.0. A command writes them.\n", "0.2.0")
+
+
 def test_checksums_are_those_of_all_files_but_their_own(tmp_path):
     (tmp_path / "b.whl").write_bytes(b"")
     (tmp_path / "a.tar.gz").write_bytes(b"abc")
