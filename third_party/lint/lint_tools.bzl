@@ -1,6 +1,6 @@
-"""@dovetail_lint: clang-format, clang-tidy, ruff, buildifier and pyright, in a virtual environment of their own.
+"""@dovetail_lint: the tools of //tools:lint, in a virtual environment of their own.
 
-bin/ has one program for each. Only //tools:lint depends on it.
+clang-format, clang-tidy, ruff, buildifier, pyright and check-jsonschema. bin/ has one program for each. Only //tools:lint depends on it.
 """
 
 load("//third_party/python:pypi.bzl", "PYTHON_ENVIRON", "find_python", "run")
@@ -52,7 +52,7 @@ def _fetch_buildifier(rctx):
 def _lint_tools_impl(rctx):
     _fetch_buildifier(rctx)
     tools = _install(rctx, rctx.attr.lock, "venv")
-    for tool in ["basedpyright", "clang-format", "clang-tidy", "python", "ruff"]:
+    for tool in ["basedpyright", "check-jsonschema", "clang-format", "clang-tidy", "python", "ruff"]:
         rctx.file("bin/" + tool, '#!/bin/sh\nexec %s/%s "$@"\n' % (tools, tool))
     rctx.file("WORKSPACE", 'workspace(name = "%s")\n' % rctx.name)
     rctx.file("BUILD", _BUILD)

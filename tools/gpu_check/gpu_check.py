@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Checks Dovetail on this machine's GPU and writes a report: python3 gpu_check.py [--report FILE]
+"""Checks Dovetail on this machine's NVIDIA or AMD GPU and writes a report.
+
+    python3 gpu_check.py [--report FILE]
 
 Run it in the folder that `./bazelw run //tools/gpu_check:pack -- FOLDER` filled on a machine with
 Bazel. This machine needs only Python, of the version that the pack was built for. PyTorch, CuPy,
@@ -35,6 +37,7 @@ class Step:
     command: list[str]
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     needs_gpu: bool = True
+    vendor: str = "cuda"  # whose GPU it needs: "cuda" or "rocm"
     needs: str | None = None  # a program that must be on PATH
     needs_module: str | None = None  # a module that this Python must have
     timeout: int = 300
@@ -45,18 +48,45 @@ class Step:
     output: str = ""
 
 
-def find_gpu():
-    """((CUDA version of the driver, number of devices), ""), or (None, the reason)."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError as error:
-        return None, f"no NVIDIA driver: {error}"
+# Of each vendor: its library, and the functions that start it, count devices and tell its version.
+LIBRARIES = {
+    "cuda": (("libcuda.so.1",), "cuInit", "cuDeviceGetCount", "cuDriverGetVersion"),
+    "rocm": (
+        ("libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"),
+        "hipInit",
+        "hipGetDeviceCount",
+        "hipRuntimeGetVersion",
+    ),
+}
+
+
+@dataclasses.dataclass
+class Gpus:
+    """What a vendor's library finds on this machine."""
+
+    count: int = 0
+    version: int = 0  # as the library numbers it
+    why_none: str = ""
+
+
+def find_gpus(vendor):
+    """The vendor's GPUs, or the reason why there is none."""
+    names, init, counter, get_version = LIBRARIES[vendor]
+    for name in names:
+        try:
+            library = ctypes.CDLL(name)
+            break
+        except OSError as error:
+            reason = f"no library of {vendor}: {error}"
+    else:
+        return Gpus(why_none=reason)
     version, count = ctypes.c_int(), ctypes.c_int()
-    driver.cuDriverGetVersion(ctypes.byref(version))
-    code = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+    getattr(library, get_version)(ctypes.byref(version))
+    count_devices = getattr(library, counter)
+    code = getattr(library, init)(0) or count_devices(ctypes.byref(count))
     if code != 0 or count.value == 0:
-        return None, f"the driver finds no device (error {code}, {count.value} devices)"
-    return (version.value, count.value), ""
+        return Gpus(why_none=f"{name} finds no device (error {code}, {count.value} devices)")
+    return Gpus(count.value, version.value)
 
 
 def steps():
@@ -97,6 +127,9 @@ def steps():
                 {**cuda, "DOVETAIL_TEST_CASES": "30"},
                 needs="compute-sanitizer",
             )
+    on_amd = {"DOVETAIL_TEST_GPU": "rocm"}
+    for path in found:
+        yield Step(f"{path.name} on ROCm", [str(path)], on_amd, vendor="rocm", keep=8)
     for path in found:
         yield Step(f"{path.name} on ROCm, forwarded to CUDA", [str(path)], rocm, keep=8)
     shared = {**rocm, "DOVETAIL_FORWARDED_DEVICES": "2"}
@@ -136,10 +169,10 @@ def _library_path(folder):
     return os.pathsep.join(filter(None, [str(HERE / folder), os.environ.get("LD_LIBRARY_PATH")]))
 
 
-def run(step, no_gpu):
+def run(step, gpus):
     """Runs a step and records its result."""
-    if step.needs_gpu and no_gpu:
-        step.reason = no_gpu
+    if step.needs_gpu and gpus[step.vendor].why_none:
+        step.reason = gpus[step.vendor].why_none
         return
     if step.needs and not shutil.which(step.needs):
         step.reason = f"{step.needs} is not on PATH"
@@ -207,6 +240,9 @@ def versions():
         ]
         done = subprocess.run(query, capture_output=True, text=True, check=False)
         yield "GPU, driver", done.stdout.strip().replace("\n", "; ") or done.stderr.strip()
+    if shutil.which("rocminfo"):
+        done = subprocess.run(["rocminfo"], capture_output=True, text=True, check=False)
+        yield "GPU", "; ".join(re.findall(r"Marketing Name: +(\S.*\S)", done.stdout))
     for name in ("torch", "cupy", "jax", "numpy", "pytest"):
         yield name, _version_of(name)
 
@@ -218,16 +254,15 @@ def _version_of(name):
     return done.stdout.strip() or "not here"
 
 
-def report(done, gpu, no_gpu):
+def report(done, gpus):
     """The report, as Markdown."""
     lines = ["# Dovetail on a GPU", ""]
-    if gpu:
-        version, count = gpu
-        lines.append(
-            f"{count} device(s); the driver is for CUDA {version // 1000}.{version % 1000 // 10}."
-        )
-    else:
-        lines.append(f"**Nothing below ran on a GPU:** {no_gpu}.")
+    for vendor, found in gpus.items():
+        if not found.why_none:
+            lines.append(f"{vendor}: {found.count} device(s), version {found.version}.")
+    if all(found.why_none for found in gpus.values()):
+        reasons = "; ".join(found.why_none for found in gpus.values())
+        lines.append(f"**Nothing below ran on a GPU:** {reasons}.")
     lines += ["", "| what | version |", "|---|---|"]
     lines += [f"| {name} | {text} |" for name, text in versions()]
     lines += ["", "| step | result | seconds | |", "|---|---|---:|---|"]
@@ -248,17 +283,18 @@ def main():
     parser.add_argument("--report", type=pathlib.Path, default=HERE / "report.md")
     parser.add_argument("--only", default="", help="run only steps with titles that match this")
     options = parser.parse_args()
-    gpu, no_gpu = find_gpu()
-    if no_gpu:
-        print(f"gpu_check: no GPU found ({no_gpu}); steps that need one are not run")
+    gpus = {vendor: find_gpus(vendor) for vendor in LIBRARIES}
+    for vendor, found in gpus.items():
+        if found.why_none:
+            print(f"gpu_check: {found.why_none}; steps on {vendor} are not run")
     done = []
     for step in steps():
         if not re.search(options.only, step.title):
             continue
-        run(step, no_gpu)
+        run(step, gpus)
         print(f"gpu_check: {step.result:<8} {step.title} {step.reason}".rstrip(), flush=True)
         done.append(step)
-    options.report.write_text(report(done, gpu, no_gpu), encoding="utf-8")
+    options.report.write_text(report(done, gpus), encoding="utf-8")
     failed = sum(step.result == FAILED for step in done)
     print(
         f"gpu_check: {sum(step.result == PASSED for step in done)} passed, {failed} failed, "

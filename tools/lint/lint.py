@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import file_checks
 import tidy
 import types_known
+import workflows
 
 CXX = (".h", ".cc", ".inc", ".cu", ".hip")
 STARLARK = ("BUILD", ".bzl", "WORKSPACE", "MODULE.bazel")
@@ -104,6 +105,11 @@ class Lint:
         print(*problems, sep="\n", end="\n" if problems else "")
         return not problems
 
+    def workflows(self) -> bool:
+        problems = [*workflows.check(self.workspace, self.tools, self.files)]
+        print(*problems, sep="\n", end="\n" if problems else "")
+        return not problems
+
     def clang_tidy(self, which: str, base: str | None) -> bool:
         changed = None if which == "all" else tidy.changed_files(self.git, base)
         return tidy.check(self.workspace, str(self.tools / "clang-tidy"), changed)
@@ -132,6 +138,7 @@ def main() -> int:
         "ruff": lint.ruff,
         "length, opening, guards": lint.own_checks,
         "types of public names": lint.types_known,
+        "workflows and issue forms": lint.workflows,
         "clang-tidy": lambda: lint.clang_tidy(options.tidy, options.base),
     }
     if options.tidy == "none":

@@ -1,0 +1,92 @@
+"""workflows.py: what it finds in workflows."""
+
+import pytest
+import workflows
+
+COMMIT = "3d3c42e5aac5ba805825da76410c181273ba90b1"
+
+
+@pytest.mark.parametrize(
+    "used",
+    ["actions/checkout@v7", f"actions/checkout@{COMMIT}", f"actions/checkout@{COMMIT[:7]} # v7"],
+)
+def test_an_action_without_commit_or_version_is_found(used):
+    assert len(list(workflows.check_pins("ci.yml", f"    steps:\n      - uses: {used}\n"))) == 1
+
+
+@pytest.mark.parametrize(
+    "used", [f"actions/checkout@{COMMIT} # v7.0.1", "./.github/workflows/wheels.yml"]
+)
+def test_a_pinned_action_passes(used):
+    assert list(workflows.check_pins("ci.yml", f"    uses: {used}\n")) == []
+
+
+def test_missing_limits_are_found():
+    job = {"steps": [{"run": "tools/fuzz"}]}
+    found = list(workflows.check_rules("ci.yml", {"permissions": "write-all", "jobs": {"a": job}}))
+    assert len(found) == 3
+    for word, line in zip(("permissions", "concurrency", "timeout"), found, strict=True):
+        assert word in line
+
+
+def test_a_workflow_with_its_limits_passes():
+    jobs = {"a": {"timeout-minutes": 5}, "b": {"uses": "./.github/workflows/wheels.yml"}}
+    workflow = {"permissions": {"contents": "read"}, "concurrency": "ci", "jobs": jobs}
+    assert list(workflows.check_rules("ci.yml", workflow)) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "tools/gone",
+        "python3 tools/gone.py",
+        "pip install x",
+        "tools/fuzz && tools/release",
+        "tools/fuzz\ntools/release",
+        "tools/fuzz $(date)",
+        "tools/fuzz ${{ github.ref }}",
+    ],
+)
+def test_a_step_that_is_no_call_of_a_program_is_found(command):
+    assert len(list(workflows.check_command("ci.yml", command, {"tools/fuzz"}.__contains__))) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'tools/fuzz --minutes "$MINUTES"',
+        "./bazelw run //docs:site -- --strict",
+        "python3 pack/gpu_check.py --report report.md",
+    ],
+)
+def test_a_call_of_a_program_passes(command):
+    programs = {"tools/fuzz", "./bazelw", "tools/gpu_check/gpu_check.py"}
+    assert list(workflows.check_command("ci.yml", command, programs.__contains__)) == []
+
+
+def test_targets_are_the_words_that_begin_with_two_slashes():
+    command = "./bazelw run //docs:site -- --source-url https://x//y"
+    assert workflows.targets(command) == ["//docs:site"]
+
+
+def _with_steps(*patterns):
+    return {"jobs": {"a": {"strategy": {"matrix": {"steps": list(patterns)}}}, "b": {}}}
+
+
+def test_a_step_of_ci_that_no_runner_has_is_found():
+    found = list(workflows.check_steps("ci.yml", _with_steps("tests"), ["tests", "lint"]))
+    assert len(found) == 1 and "'lint'" in found[0]
+
+
+def test_a_step_that_two_runners_have_is_found():
+    assert len(list(workflows.check_steps("ci.yml", _with_steps("tests", "te.*"), ["tests"]))) == 1
+
+
+def test_a_name_that_is_no_step_is_found():
+    found = list(workflows.check_steps("ci.yml", _with_steps("tests", "gone"), ["tests"]))
+    assert len(found) == 1 and "'gone'" in found[0]
+
+
+def test_commands_are_those_of_all_jobs():
+    jobs = {"a": {"steps": [{"uses": "x"}, {"run": "one\n"}]}, "b": {"uses": "y"}}
+    assert workflows.commands({"jobs": jobs}) == ["one"]

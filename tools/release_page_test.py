@@ -1,0 +1,67 @@
+"""release_page.py: which tags it takes, and what it writes."""
+
+import pytest
+import release_page
+
+CHANGELOG = """# Changelog
+
+## 0.3.0 (unreleased)
+
+- Coming.
+
+## 0.2.0 (2027-01-15)
+
+- New.
+
+### Fixed
+
+- Old.
+
+## 0.1.0 (2026-12-01)
+
+- First.
+"""
+
+
+def test_the_notes_are_the_section_of_the_version():
+    assert release_page.notes(CHANGELOG, "v0.2.0", "0.2.0") == "- New.\n\n### Fixed\n\n- Old.\n"
+    assert release_page.notes(CHANGELOG, "v0.1.0", "0.1.0") == "- First.\n"
+
+
+@pytest.mark.parametrize(
+    ("tag", "version", "words"),
+    [
+        ("v0.2.1", "0.2.0", "is not v0.2.0"),
+        ("0.2.0", "0.2.0", "is not v0.2.0"),
+        ("v0.3.0", "0.3.0", "unreleased"),
+        ("v0.4.0", "0.4.0", "has no section"),
+    ],
+)
+def test_a_tag_that_is_no_release_is_refused(tag, version, words):
+    with pytest.raises(ValueError, match=words):
+        release_page.notes(CHANGELOG, tag, version)
+
+
+def test_the_version_is_that_of_the_build():
+    assert release_page.version_of('"""Words."""\n\nVERSION = "0.1.0"\n') == "0.1.0"
+
+
+def test_the_list_of_public_names_must_be_of_the_version():
+    release_page.check_names("# The public names of 0.2.0. A command writes them.\n", "0.2.0")
+    with pytest.raises(ValueError, match="renew"):
+        release_page.check_names("# The public names of 0.1.0. A command writes them.\n", "0.2.0")
+
+
+def test_checksums_are_those_of_all_files_but_their_own(tmp_path):
+    (tmp_path / "b.whl").write_bytes(b"")
+    (tmp_path / "a.tar.gz").write_bytes(b"abc")
+    (tmp_path / "SHA256SUMS").write_text("old")
+    assert [line.split("  ") for line in release_page.checksums(tmp_path).splitlines()] == [
+        ["ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "a.tar.gz"],
+        ["e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "b.whl"],
+    ]
+
+
+def test_a_folder_without_files_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="no files"):
+        release_page.checksums(tmp_path)
