@@ -220,14 +220,13 @@ def _version_of(name):
 
 def report(done, gpu, no_gpu):
     """The report, as Markdown."""
-    lines = ["# Dovetail on a GPU", ""]
+    lines = ["# Dovetail on a GPU", "", "What `tools/gpu_check` found on one machine."]
     if gpu:
         version, count = gpu
-        lines.append(
-            f"{count} device(s); the driver is for CUDA {version // 1000}.{version % 1000 // 10}."
-        )
+        driver = f"{version // 1000}.{version % 1000 // 10}"
+        lines[-1] += f" {count} device(s); the driver is for CUDA {driver}."
     else:
-        lines.append(f"**Nothing below ran on a GPU:** {no_gpu}.")
+        lines[-1] += f" **Nothing below ran on a GPU:** {no_gpu}."
     lines += ["", "| what | version |", "|---|---|"]
     lines += [f"| {name} | {text} |" for name, text in versions()]
     lines += ["", "| step | result | seconds | |", "|---|---|---:|---|"]
