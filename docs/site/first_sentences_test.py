@@ -7,7 +7,9 @@ import re
 import pytest
 
 ROOTS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
-PAGES = sorted(pathlib.Path("docs").rglob("*.md")) + [pathlib.Path(name) for name in ROOTS]
+FOLDERS = (pathlib.Path("docs"), pathlib.Path("conformance"))
+PAGES = sorted(page for folder in FOLDERS for page in folder.rglob("*.md"))
+PAGES += [pathlib.Path(name) for name in ROOTS]
 # Of at least four words. It does not begin as a list, a table, a picture, code or a remark does.
 # Neither does it begin with how the page was made.
 SENTENCE = re.compile(r"(?![-*] |\d|[|#!(<]|```|Made by)[^\n]\S*( \S+){3,}?[.:?]\**( |$)")
