@@ -20,8 +20,9 @@ CC_TEST = re.compile(r"(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)")
 INTRODUCTION = """\
 # The protocols, rule by rule
 
-Made by `./bazelw run //tools:protocol_table` from [the rules](protocol_rules.txt) and the tests
-that name them; edit those. Each test would fail if the rule were broken.
+Which rules Dovetail keeps, and the tests that prove each. Made from [the rules](protocol_rules.txt)
+and the tests that name them by `./bazelw run //tools:protocol_table`; edit those. Each test would
+fail if the rule were broken.
 """
 
 

@@ -36,8 +36,9 @@ WAYS = [
     "memcpy, private",
     "nothing",
 ]
-NOTE = """64 MiB of float32, from rows to columns; all ranks on one machine, by Open MPI. A ratio is
-Dovetail's time, through shared memory, divided by that of the named way."""
+NOTE = """How long `dt.Reshard` takes. 64 MiB of float32, from rows to columns; all ranks on one
+machine, by Open MPI. A ratio is Dovetail's time, through shared memory, divided by that of the
+named way."""
 
 
 class Ranks:

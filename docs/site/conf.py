@@ -19,6 +19,7 @@ extensions = [
     "sphinx_design",
     "cpp_headers",
     "docstrings",
+    "narrow_tables",
     "repository_links",
 ]
 

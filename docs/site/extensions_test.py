@@ -4,6 +4,7 @@ import pathlib
 
 import pytest
 from doxygen_comments import SPACE, converted, with_lists
+from narrow_tables import fitted
 from repository_links import rewrite
 
 
@@ -22,6 +23,7 @@ from repository_links import rewrite
         ("conformance/README", "[all](./cpp/suite.h)", "all (`conformance/cpp/suite.h`)"),
         ("conformance/docs/found_cuda", "[H100](../../docs/gpu.md)", "[H100](../../gpu.md)"),
         ("architecture", "in [interop](interop)", "in [interop](reference/doors.md)"),
+        ("index", "in [the repository](../)", "in the repository"),
         ("devices", "![a picture](../devices/x.svg)", "![a picture](../devices/x.svg)"),
     ],
 )
@@ -34,6 +36,43 @@ def test_with_a_source_url_a_path_is_a_link():
     assert rewrite(link, "devices", "https://x.org/tree/") == (
         "[the kernels](https://x.org/tree/devices/gpu/kernels)"
     )
+    assert rewrite("[all](../)", "index", "https://x.org/tree") == "[all](https://x.org/tree/)"
+
+
+def test_a_remark_lists_the_pages_below_a_page():
+    remark = "Text.\n\n<!-- contents: From A <a/b>,\nc -->\n"
+    assert rewrite(remark, "guide/x", "") == (
+        "Text.\n\n```{toctree}\n:hidden:\n\nFrom A <a/b>\nc\n```\n"
+    )
+
+
+TABLE = """\
+<table class="docutils align-default"><thead><tr>{head}</tr></thead>
+<tbody><tr><td>{text}</td><td class="text-right">2</td><td></td></tr></tbody></table>"""
+
+
+def test_cells_of_wide_tables_name_their_columns():
+    head = "<th><p>a &amp; b</p></th><th><code>C</code></th><th></th>"
+    wide = TABLE.format(head=head, text="word " * 9)
+    page = fitted(f"<p>x</p>{wide}{wide}")
+    assert page.count('<table class="cards docutils align-default">') == 2
+    assert '<td data-label="a &amp; b">word' in page
+    assert '<td data-label="C" class="text-right">2' in page
+    assert '<td data-label=""></td>' in page
+    for narrow in (
+        TABLE.format(head=head, text="word " * 7),
+        TABLE.format(head="<th>a</th><th>b</th>", text="word " * 9),
+    ):
+        assert fitted(narrow) == narrow
+
+
+def test_long_names_in_tables_may_break():
+    name = '<code><span class="pre">cuda.core.utils.View{}</span></code>'
+    assert "cuda.<wbr>core.<wbr>utils.<wbr>View2" in fitted(
+        TABLE.format(head="", text=name.format(2))
+    )
+    short = TABLE.format(head="", text=name.format(""))
+    assert fitted(short) == short
 
 
 def test_comments_become_those_of_the_declaration_below():

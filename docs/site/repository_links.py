@@ -1,13 +1,16 @@
 """A Sphinx extension for links that lead out of docs/, such as ../examples/vendor.
 
 Pages of the repository that the site has (CHANGELOG.md) are linked as its own. Other files are
-linked where source_url says that they can be read; without one, the link becomes its text.
+linked where source_url says that they can be read; without one, the link becomes its text. A remark
+`<!-- contents: Title <page>, … -->` lists the pages below this one.
 """
 
 import posixpath
 import re
 
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.{1,2}/[^)\s]*|docs/[^)\s]*|interop)\)")
+# The pages below a page in the site's contents, as a remark that GitHub does not show.
+CONTENTS = re.compile(r"<!-- contents: (.*?) -->", re.DOTALL)
 # The page of the site that lists the pages of a folder.
 FOLDERS = {"docs/interop": "docs/reference/doors.md"}
 # A link whose text is the name of the page's file. On the site the text is the page's title.
@@ -45,11 +48,17 @@ def rewrite(text: str, docname: str, source_url: str) -> str:
             page = posixpath.normpath(posixpath.join(up, path.lower()))
             return f"[{words}]({page}{hash_sign}{fragment})"
         if source_url:
-            return f"[{words}]({source_url.rstrip('/')}/{path})"
+            return f"[{words}]({posixpath.join(source_url, '' if path == '.' else path)})"
+        if path == ".":  # the repository itself
+            return words
         plain = words.strip("`")
         return f"`{path}`" if plain in path else f"{words} (`{path}`)"
 
-    return FILE_NAME.sub(r"[](\1)", LINK.sub(link, text))
+    def contents(match: re.Match[str]) -> str:
+        pages = "\n".join(page.strip() for page in " ".join(match[1].split()).split(","))
+        return f"```{{toctree}}\n:hidden:\n\n{pages}\n```"
+
+    return CONTENTS.sub(contents, FILE_NAME.sub(r"[](\1)", LINK.sub(link, text)))
 
 
 def setup(app):

@@ -3,6 +3,7 @@
 import html.parser
 import os
 import pathlib
+import re
 import shutil
 import urllib.parse
 
@@ -86,3 +87,12 @@ def test_the_search_finds_a_function_and_an_error(site):
     index = (site / "searchindex.js").read_text()
     for word in ("from_dlpack", "exchangeerror", "stride"):
         assert word in index
+
+
+def test_the_contents_have_six_parts_and_every_page(site):
+    index = (site / "index.html").read_text()
+    contents = index.partition('class="sidebar-tree"')[2].partition("</aside>")[0]
+    captions = re.findall(r'class="caption-text">([^<]*)<', contents)
+    assert captions == ["Start", "Guides", "Doors", "Reference", "How it works", "Figures"]
+    for page in ("migrating/jax", "interop/eigen", "conformance/docs/ci", "reference/cpp/copy"):
+        assert f'href="{page}.html"' in contents, page

@@ -256,7 +256,7 @@ def _version_of(name):
 
 def report(done, gpus):
     """The report, as Markdown."""
-    lines = ["# Dovetail on a GPU", ""]
+    lines = ["# Dovetail on a GPU", "", "What `tools/gpu_check` found on one machine.", ""]
     for vendor, found in gpus.items():
         if not found.why_none:
             lines.append(f"{vendor}: {found.count} device(s), version {found.version}.")

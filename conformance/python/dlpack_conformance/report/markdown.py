@@ -10,9 +10,9 @@ SIGNS = {KEPT: "✓", BROKEN: "broken", CRASHED: "crashed", NOT_APPLICABLE: "–
 _INTRODUCTION = """\
 # Rules of DLPack that libraries break
 
-Made by `dlpack-conformance --markdown FILE` with CPython {python} on {system}. ✓: kept; –: the rule
-does not apply; a rule that all keep has no row. What follows a colon is how many cases are broken,
-and the first one.
+Which rules each library breaks, and in how many cases. Made by `dlpack-conformance --markdown FILE`
+with CPython {python} on {system}. ✓: kept; –: the rule does not apply; a rule that all keep has no
+row. What follows a colon is how many cases are broken, and the first one.
 """
 
 

@@ -11,7 +11,8 @@ from .results import STATUSES, WAYS
 _INTRODUCTION = """\
 # What becomes of an array when another library takes it in
 
-Made by `python -m pairs` of conformance/tests/dovetail with CPython {python} on {system}:
+Which exchanges share memory, copy it or fail. Made by `python -m pairs` of
+conformance/tests/dovetail with CPython {python} on {system}:
 {versions}.
 """
 
