@@ -1,4 +1,4 @@
-// Changing the sharding of a tensor, the arithmetic: the target @dovetail//:reshard.
+// The arithmetic of resharding a tensor: the target @dovetail//:reshard.
 //
 //   using namespace dovetail::reshard;
 //   const Mesh mesh = {.shape = {2}, .ranks = {0, 1}};
