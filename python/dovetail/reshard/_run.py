@@ -34,8 +34,9 @@ def run(moves, group, *, copy=False, timeout=_TIMEOUT):
 
 
 def _run(moves, group, copy, timeout):
-    with _tell_of_failure(group):
+    with _tell_of_failure(group, _TIMEOUT):
         check_timeout(timeout)
+    with _tell_of_failure(group, timeout):
         moves = list(moves)
         count = len(moves)
         moves = [_move(number, count, group, move) for number, move in enumerate(moves)]
@@ -105,7 +106,7 @@ def _finish(group, timeout):
 
 
 @contextlib.contextmanager
-def _tell_of_failure(group, timeout=_TIMEOUT, unless_ended=()):
+def _tell_of_failure(group, timeout, unless_ended=()):
     """Tell the other ranks of an exception, so that they raise as well.
 
     unless_ended  exceptions that may come of the end of another rank, which is raised then

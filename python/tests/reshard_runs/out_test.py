@@ -49,3 +49,26 @@ def test_a_planner_without_a_mesh_is_refused():
     for mesh in ((), ((1,),), ((1,), (0,))):
         with pytest.raises(ValueError, match="A mesh is"):
             _core._ReshardPlan((4,), mesh, [[[(0, 4)]]], [], False)
+
+
+class Recorder:
+    """A group of one rank, which keeps the timeouts of its exchanges."""
+
+    rank, size = 0, 1
+
+    def __init__(self):
+        self.timeouts = []
+
+    def exchange(self, data, *, timeout):
+        self.timeouts.append(timeout)
+        return [data]
+
+
+def test_a_rank_whose_tensors_do_not_fit_waits_for_the_others_as_long_as_it_is_told():
+    group = Recorder()
+    plan = Reshard(8, "int32", source=WHOLE, target=WHOLE)
+    with pytest.raises(ValueError, match="has shape"):
+        plan.run(np.zeros(7, np.int32), None, group, timeout=0.25)
+    assert group.timeouts == [0.25]
+    plan.run(np.zeros(8, np.int32), None, group, timeout=0.5)
+    assert group.timeouts == [0.25, 0.5, 0.5]
