@@ -38,7 +38,7 @@ def notes(changelog, tag, version):
 
 
 def check_names(text, version):
-    """Raises ValueError if the list of public names is not that of the version."""
+    """Raises ValueError if names.txt lists the public names of another version."""
     if not text.startswith(f"# The public names of {version}. "):
         raise ValueError(
             f"tests/released/names.txt is not of {version}: ./bazelw run //tests/released:renew"

@@ -15,6 +15,7 @@
 #ifndef DOVETAIL_CORE_RESHARD_PLAN_H_
 #define DOVETAIL_CORE_RESHARD_PLAN_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -40,6 +40,16 @@ def runs(tensor):
     return run // 8, tuple((count, stride // 8) for count, stride in loops)
 
 
+def extent(tensor):
+    """Return (address, nbytes) from a tensor's lowest to its highest byte."""
+    if not tensor.size:
+        return tensor.data_ptr(), 0
+    reach = [(size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True)]
+    bits = _core._step_bits(tensor)
+    below = sum(min(steps, 0) for steps in reach) * bits // 8
+    return tensor.data_ptr() + below, (sum(map(abs, reach)) * bits + bits + 7) // 8
+
+
 def import_numpy():
     """Return the module numpy. Raises ImportError that says what it is for."""
     try:

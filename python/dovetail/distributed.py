@@ -20,7 +20,7 @@ from dovetail._costs import NIXL_COSTS, Costs, Plan, measure_costs
 from dovetail._pairs import NIXL_MEMORY as _NIXL_MEMORY
 from dovetail._pairs import Layout, Pair, check_device, check_writable
 from dovetail._pairs import describe_pair as _describe_pair
-from dovetail._runs import rows, runs, strided_rows
+from dovetail._runs import extent, rows, runs, strided_rows
 from dovetail._streams import synchronize
 
 __all__ = [
@@ -128,6 +128,7 @@ class Description:
     strides = property(lambda self: self.tensor.strides)
     readonly = property(lambda self: self.tensor.readonly)
     contiguous = property(lambda self: not self._loops)
+    extent = property(lambda self: extent(self.tensor))
 
     @property
     def spans(self):
@@ -140,12 +141,6 @@ class Description:
     @property
     def iovec(self):
         return rows(self.address, self._all_loops(), self._run)
-
-    @property
-    def extent(self):
-        reach = [(count - 1) * stride for count, stride in self._loops]
-        below = sum(min(bytes_, 0) for bytes_ in reach)
-        return self.address + below, sum(abs(bytes_) for bytes_ in reach) + self._run
 
     def synchronize(self):
         """Wait on the host for the work that is pending on memory of a GPU."""

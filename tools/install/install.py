@@ -19,7 +19,7 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 OURS = "dovetail/"
-# The list of what is installed, which the next installation removes.
+# Lists the installed files. The next installation removes them.
 LIST = "lib/cmake/dovetail/installed.txt"
 
 

@@ -105,7 +105,7 @@ class Group:
         self._joining, self._sockets = [], {}
 
     def abandon(self):
-        """Leave the group in the middle of what all do: the others get a ConnectionError."""
+        """Leave the group during an exchange or a run. The others get a ConnectionError."""
         self._fail(ConnectionError(f"rank {self.rank} was interrupted"))
 
     def __reduce__(self):

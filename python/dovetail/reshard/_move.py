@@ -3,6 +3,7 @@
 import math
 
 from dovetail import _core, ipc
+from dovetail._runs import extent
 from dovetail._streams import synchronize
 
 
@@ -180,10 +181,11 @@ def check_apart(targets, sources):
     targets = [t for t in targets if t.size]
     if len({(t.data_ptr(), t.shape, t.strides) for t in targets}) < len(targets):
         raise ValueError("Two tensors of `out` are the same memory.")
-    tensors = [(*_extent(t), "out", t.is_contiguous()) for t in targets]
-    tensors += [(*_extent(t), "shard", True) for t in sources if t.size]
+    tensors = [(*extent(t), "out", t.is_contiguous()) for t in targets]
+    tensors += [(*extent(t), "shard", True) for t in sources if t.size]
     ends = {"out": 0, "dense out": 0, "shard": 0}  # the highest so far
-    for first, end, kind, is_dense in sorted(tensors):
+    for first, nbytes, kind, is_dense in sorted(tensors):
+        end = first + nbytes
         if first < ends["shard" if kind == "out" else "out"]:
             raise ValueError(
                 "A tensor of `out` shares memory with a shard, or lies between its elements; pass "
@@ -195,11 +197,3 @@ def check_apart(targets, sources):
         ends[kind] = max(ends[kind], end)
         if kind == "out" and is_dense:
             ends["dense out"] = max(ends["dense out"], end)
-
-
-def _extent(tensor):
-    """Return (first, end) of the addresses of a tensor's elements."""
-    reach = [(size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True)]
-    bits = _core._step_bits(tensor)
-    first = tensor.data_ptr() + sum(min(steps, 0) for steps in reach) * bits // 8
-    return first, first + (sum(map(abs, reach)) * bits + bits + 7) // 8

@@ -75,8 +75,13 @@ Sharding SideOrThrow(const std::vector<int64_t>& shape, nb::handle object, const
   return *std::move(sharding);  // not reached
 }
 
-// The fields of dovetail.reshard.Piece, as tuples.
-nb::list PiecesToPython(const std::vector<Piece>& pieces) {
+// The pieces that `for_each`, a function of Plan, lists for a rank: tuples with the fields of
+// dovetail.reshard.Piece.
+template <auto for_each>
+nb::list Pieces(const Plan& plan, int rank) {
+  std::vector<Piece> pieces;
+  WithoutGilIf(
+      true, [&] { (plan.*for_each)(rank, [&](const Piece& piece) { pieces.push_back(piece); }); });
   nb::list result;
   for (const Piece& piece : pieces) {
     reshard::Dims start, shape;
@@ -91,19 +96,10 @@ nb::list PiecesToPython(const std::vector<Piece>& pieces) {
   return result;
 }
 
-nb::list Receives(const Plan& plan, int rank) {
-  std::vector<Piece> pieces;
-  WithoutGilIf(true, [&] {
-    plan.ForEachReceive(rank, [&](const Piece& piece) { pieces.push_back(piece); });
-  });
-  return PiecesToPython(pieces);
-}
-
-nb::list Sends(const Plan& plan, int rank) {
-  std::vector<Piece> pieces;
-  WithoutGilIf(
-      true, [&] { plan.ForEachSend(rank, [&](const Piece& piece) { pieces.push_back(piece); }); });
-  return PiecesToPython(pieces);
+// The numbers of elements that `count`, a function of Plan, lists for a rank.
+template <auto count>
+std::vector<int64_t> Elements(const Plan& plan, int rank) {
+  return WithoutGilIf(true, [&] { return (plan.*count)(rank); });
 }
 
 nb::list Locals(const Sharding& sharding, int rank) {
@@ -143,22 +139,15 @@ void AddReshardPlan(nb::module_& m) {
       "Each side is a list with a list of boxes for each rank, or (mesh's shape, its ranks, its\n"
       "placements), with (dimension or -1, split factor) for each dimension of the mesh.");
   c.def_prop_ro("size", &Plan::size);
-  c.def("receives", &Receives, nb::arg("rank"),
+  c.def("receives", &Pieces<&Plan::ForEachReceive>, nb::arg("rank"),
         "What a rank needs: a list with the fields of each Piece.");
-  c.def("sends", &Sends, nb::arg("rank"), "What others need of a rank, as receives().");
+  c.def("sends", &Pieces<&Plan::ForEachSend>, nb::arg("rank"),
+        "What others need of a rank, as receives().");
   c.def("moved", &Plan::MovedElements, "The number of elements that go from a rank to another.");
-  c.def(
-      "sent",
-      [](const Plan& plan, int rank) {
-        return WithoutGilIf(true, [&] { return plan.SentElements(rank); });
-      },
-      nb::arg("rank"), "The numbers of elements for each rank.");
-  c.def(
-      "received",
-      [](const Plan& plan, int rank) {
-        return WithoutGilIf(true, [&] { return plan.ReceivedElements(rank); });
-      },
-      nb::arg("rank"), "The numbers of elements from each rank.");
+  c.def("sent", &Elements<&Plan::SentElements>, nb::arg("rank"),
+        "The numbers of elements for each rank.");
+  c.def("received", &Elements<&Plan::ReceivedElements>, nb::arg("rank"),
+        "The numbers of elements from each rank.");
   c.def(
       "locals",
       [](const Plan& plan, bool source, int rank) {

@@ -59,7 +59,7 @@ def random_pair(rng):
 
 
 def carried_out(plan, tensors, dtype):
-    """Return the target's tensors of each rank, and a mask of what was written."""
+    """Return each rank's target tensors, and how often each of their elements was written."""
     result, written = [], []
     for rank in range(plan.size):
         result.append([np.zeros(shape, dtype) for shape in plan.target_shapes(rank)])

@@ -94,26 +94,16 @@ def test_a_death_in_the_middle_of_large_messages_is_noticed(crew, group, victim)
             assert answer == [bytes(4 << 20)] * 4
 
 
-def test_a_death_while_others_join_ends_their_wait(crew):
+@pytest.mark.parametrize("victim", [0, 2])
+def test_a_death_while_others_join_ends_their_wait(crew, victim):
     name = unique_name()
     for rank in range(3):
         crew[rank].begin(group_workers.join, name, rank, 4, FOREVER)
         crew[rank].wait_asleep()
-    crew[2].kill()
-    for rank in (0, 1):
+    crew[victim].kill()
+    for rank in {0, 1, 2} - {victim}:
         answer = crew[rank].result()
-        assert answer == Raised("ConnectionError", "rank 2 has ended or left the group")
-
-
-def test_the_death_of_rank_0_ends_the_wait_of_who_joins(crew):
-    name = unique_name()
-    for rank in range(3):
-        crew[rank].begin(group_workers.join, name, rank, 4, FOREVER)
-        crew[rank].wait_asleep()
-    crew[0].kill()
-    for rank in (1, 2):
-        answer = crew[rank].result()
-        assert answer == Raised("ConnectionError", "rank 0 has ended or left the group")
+        assert answer == Raised("ConnectionError", f"rank {victim} has ended or left the group")
 
 
 def test_who_is_dead_before_the_group_is_made_is_absent(crew):
