@@ -3,9 +3,10 @@
 
 FOLDER has the wheels of dovetail-dlpack and dlpack-conformance. They are served on the loopback (by
 pypiserver), beside pip's usual indexes. For each CPython of this machine with a wheel, in an empty
-environment: pip installs both with NumPy, the smoke test runs, then two packages of C++ functions
-are installed by `pip install .` (examples/kernels_package, examples/extension_cmake), which build
-with Dovetail from the index, and the kit is run. Fails if pip takes Dovetail from elsewhere.
+environment: pip installs both with NumPy, and PyTorch where an index has a build for the CPU alone;
+the smoke test runs, then what docs/start.md shows, then the kit. Each of PACKAGES is installed by
+`pip install .`, which builds it with Dovetail from the index, and called. Fails if pip takes
+Dovetail from elsewhere.
 """
 
 import argparse
@@ -27,13 +28,26 @@ sys.path[:0] = [str(HERE), str(HERE / "wheels")]
 import python_tests  # noqa: E402
 import wheels  # noqa: E402
 
-EXAMPLES = python_tests.ROOT / "examples"
-# Packages, and a program that calls each.
-PACKAGES = {
-    name: f"import numpy as np, {name}; print({name}.normalize(np.float32([3, 4])))"
-    for name in ("kernels_package", "extension_cmake")
-}
+ROOT = python_tests.ROOT
+# In examples/. Each has a function normalize.
+PACKAGES = (
+    "kernels_package",
+    "extension_c",
+    "extension_cmake",
+    "extension_pybind11",
+    "extension_cuda",  # with nvcc
+)
+CALL = """
+import numpy as np, {name} as package
+x = np.float32([3, 4])
+try:
+    print(package.normalize(x))
+except TypeError as error:
+    print(error)
+"""
 NORMALIZED = "[0.6 0.8]"
+OURS = ("dovetail-dlpack", "dlpack-conformance")
+OF_CUDA = "must be on a cuda device"
 
 
 @contextlib.contextmanager
@@ -74,43 +88,66 @@ class Environment:
     def __init__(self, one, folder, address):
         python_tests.run(one.path, "-m", "venv", folder)
         self._folder, self._address = folder, address
+        self._ours = {}  # what pip took of Dovetail's repository: the requirement by the name
         self.bin = folder / "bin"
 
     def install(self, *names):
-        """Install packages, and return where pip took those of Dovetail's repository from."""
-        report = self._folder / "report.json"
+        """Install packages. What pip has once taken from the index it takes for builds, too."""
+        report, constraints = self._folder / "report.json", self._folder / "constraints.txt"
+        constraints.write_text("".join(f"{one}\n" for one in self._ours.values()))
+        settings = {"CUDAARCHS": "80", **os.environ}  # one generation of GPUs compiles faster
+        if self._ours:  # older pips read the one, newer ones the other
+            settings |= dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), str(constraints))
         pip = [self.bin / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        pip += ["--extra-index-url", self._address, "--report", report, *names]
-        python_tests.run(*pip, cwd=self._folder)
-        taken = json.loads(report.read_text())["install"]
-        return {
-            one["metadata"]["name"]: one["download_info"]["url"]
-            for one in taken
-            if one["metadata"]["name"].startswith(("dovetail", "dlpack"))
-        }
+        pip += ["--no-cache-dir", "--extra-index-url", self._address, "--report", report, *names]
+        python_tests.run(*pip, cwd=self._folder, env=settings)
+        for one in json.loads(report.read_text())["install"]:
+            name, url = one["metadata"]["name"], one["download_info"]["url"]
+            if name in OURS:
+                if not url.startswith(self._address.removesuffix("simple/")):
+                    raise SystemExit(f"from_index: pip took {name} from {url}")
+                self._ours[name] = f"{name} @ {url}"
+
+    def install_torch(self):
+        """Install PyTorch's build for the CPU alone, if pip finds it."""
+        pip = [self.bin / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        pip += ["--only-binary=:all:", f"{python_tests.locked('torch')}+cpu"]
+        subprocess.run(pip, cwd=self._folder, capture_output=True, check=False)
 
     def output(self, *command):
-        done = python_tests.run(*command, cwd=self._folder, capture_output=True)
+        words = [str(word) for word in command]
+        done = subprocess.run(words, cwd=self._folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"from_index: {' '.join(words)} fails:\n{done.stdout}{done.stderr}")
         return done.stdout.strip()
 
 
+def call_package(environment, name, folder):
+    """Install a package of examples/, and call it."""
+    environment.install(shutil.copytree(ROOT / "examples" / name, folder / name))
+    said = environment.output(environment.bin / "python", "-c", CALL.format(name=name))
+    expected = OF_CUDA if name == "extension_cuda" else NORMALIZED
+    if expected not in said:
+        raise SystemExit(f"from_index: {name} says {said!r}, and not {expected!r}")
+
+
 def try_out(one, address, folder):
-    """Return a few words on what was tried."""
+    """Yield a few words on each thing that was tried."""
     environment = Environment(one, folder, address)
-    for name in ("dovetail-dlpack", "dlpack-conformance"):
-        [url] = environment.install(name, "numpy").values()
-        if not url.startswith(address.removesuffix("simple/")):
-            raise SystemExit(f"from_index: pip took {name} from {url}")
+    environment.install(*OURS, "numpy")
     python = environment.bin / "python"
     version = environment.output(python, "-c", "import dovetail as dt; print(dt.__version__)")
     environment.output(python, "-I", HERE / "wheels/smoke.py", version)
-    for name, program in PACKAGES.items():
-        source = shutil.copytree(EXAMPLES / name, folder / name)
-        environment.install(source)
-        if environment.output(python, "-c", program) != NORMALIZED:
-            raise SystemExit(f"from_index: {name} does not compute {NORMALIZED}")
-    counts = environment.output(environment.bin / "dlpack-conformance", "numpy").splitlines()[0]
-    return f"dovetail-dlpack {version}, {', '.join(PACKAGES)}; {counts}"
+    yield f"dovetail-dlpack {version}"
+    environment.install_torch()
+    yield environment.output(python, HERE / "wheels/page.py", ROOT / "docs/start.md")
+    for name in PACKAGES:
+        if name == "extension_cuda" and not (os.environ.get("CUDACXX") or shutil.which("nvcc")):
+            yield f"{name} left out for want of nvcc"
+            continue
+        call_package(environment, name, folder)
+        yield name
+    yield environment.output(environment.bin / "dlpack-conformance", "numpy").splitlines()[0]
 
 
 def wheels_of(one, folder):
@@ -126,10 +163,14 @@ def main():
     pythons = [one for one in python_tests.find().values() if one.path and wheels_of(one, folder)]
     if not pythons:
         raise SystemExit(f"from_index: no CPython of this machine has a wheel in {folder}")
-    with index(folder) as address:
-        for one in pythons:
-            with tempfile.TemporaryDirectory() as scratch:
-                print(f"{one.name}: {try_out(one, address, pathlib.Path(scratch))}", flush=True)
+    with tempfile.TemporaryDirectory() as served:
+        for wheel in {path for name in OURS for path in folder.glob(f"{name.replace('-', '_')}-*")}:
+            shutil.copy(wheel, served)
+        with index(served) as address:
+            for one in pythons:
+                with tempfile.TemporaryDirectory() as scratch:
+                    for words in try_out(one, address, pathlib.Path(scratch)):
+                        print(f"{one.name}: {words}", flush=True)
 
 
 if __name__ == "__main__":

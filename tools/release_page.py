@@ -3,6 +3,7 @@
 
     --notes FILE        writes the release's section of CHANGELOG.md
     --checksums FOLDER  writes FOLDER/SHA256SUMS, for `sha256sum --check`
+    --draft             the version need not be dated in CHANGELOG.md, nor its public names listed
 
 Fails if the tag is not that of bazel/version.bzl, if CHANGELOG.md calls the version unreleased, or
 if tests/released/names.txt is the list of another version.
@@ -23,7 +24,7 @@ def version_of(text):
     return re.search(r'^VERSION = "(.+)"$', text, re.MULTILINE)[1]
 
 
-def notes(changelog, tag, version):
+def notes(changelog, tag, version, draft=False):
     """The section of the change log for the tag. Raises ValueError if there is none to publish."""
     if tag != f"v{version}":
         raise ValueError(f"the tag {tag} is not v{version}, the version of bazel/version.bzl")
@@ -32,7 +33,7 @@ def notes(changelog, tag, version):
     )
     if section is None:
         raise ValueError(f"CHANGELOG.md has no section {version}")
-    if "unreleased" in section[1]:
+    if "unreleased" in section[1] and not draft:
         raise ValueError(f"CHANGELOG.md calls {version} unreleased: write the date")
     return section[2].strip() + "\n"
 
@@ -60,12 +61,15 @@ def main():
     parser.add_argument("tag")
     parser.add_argument("--notes", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--checksums", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--draft", action="store_true")
     options = parser.parse_args()
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     version = version_of((ROOT / "bazel/version.bzl").read_text(encoding="utf-8"))
     try:
-        check_names((ROOT / "tests/released/names.txt").read_text(encoding="utf-8"), version)
-        text = notes(changelog, options.tag, version)
+        if not options.draft:
+            names = (ROOT / "tests/released/names.txt").read_text(encoding="utf-8")
+            check_names(names, version)
+        text = notes(changelog, options.tag, version, options.draft)
         if options.notes:
             options.notes.write_text(text, encoding="utf-8")
         if options.checksums:

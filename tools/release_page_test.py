@@ -42,6 +42,12 @@ def test_a_tag_that_is_no_release_is_refused(tag, version, words):
         release_page.notes(CHANGELOG, tag, version)
 
 
+def test_a_draft_need_not_be_dated():
+    assert release_page.notes(CHANGELOG, "v0.3.0", "0.3.0", draft=True) == "- Coming.\n"
+    with pytest.raises(ValueError, match="has no section"):
+        release_page.notes(CHANGELOG, "v0.4.0", "0.4.0", draft=True)
+
+
 def test_the_version_is_that_of_the_build():
     assert release_page.version_of('"""Words."""\n\nVERSION = "0.1.0"\n') == "0.1.0"
 

@@ -29,7 +29,9 @@ def make(folder, metadata):
     with tempfile.TemporaryDirectory() as scratch:
         information = pathlib.Path(scratch) / "PKG-INFO"
         information.write_text(metadata, encoding="utf-8")
-        command = ["git", "archive", f"--prefix={name}/", f"--add-file={information}", "HEAD"]
+        information.chmod(0o644)
+        git_archive = ["git", "-c", "tar.umask=0022", "archive"]
+        command = [*git_archive, f"--prefix={name}/", f"--add-file={information}", "HEAD"]
         tar = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
     archive = pathlib.Path(folder) / f"{name}.tar.gz"
     archive.write_bytes(gzip.compress(tar, mtime=0))

@@ -32,7 +32,7 @@ import symbols  # noqa: E402
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.13t", "3.14", "3.14t")
 PLATFORMS = ("x86_64", "aarch64")
 GLIBC = (2, 28)
-MOST_BYTES = 2_000_000
+MOST_BYTES = 4_000_000
 LOCK = python_tests.ROOT / "third_party/wheels/requirements.lock"
 
 GET = """wheels: there is no CPython {name} on this machine. Any of these brings one:
