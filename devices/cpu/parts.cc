@@ -11,12 +11,14 @@ namespace {
 
 absl::Status NoCopies() {
   return absl::FailedPreconditionError(
-      "This program was built without copies on the CPU: add @dovetail//:copy to its deps.");
+      "This program was built without copies on the CPU: link @dovetail//:copy to it (by CMake "
+      "dovetail::copy, by pkg-config dovetail-copy).");
 }
 
 absl::Status NoSharing() {
   return absl::FailedPreconditionError(
-      "This program was built without the CPU's shared memory: add @dovetail//:ipc to its deps.");
+      "This program was built without the CPU's shared memory: link @dovetail//:ipc to it (by "
+      "CMake dovetail::ipc, by pkg-config dovetail-ipc).");
 }
 
 }  // namespace
