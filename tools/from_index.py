@@ -2,7 +2,15 @@
 """Installs Dovetail from a package index of its own, as users would from PyPI: from_index.py FOLDER
 
 FOLDER has the wheels of dovetail-dlpack and dlpack-conformance. They are served on the loopback (by
-pypiserver), beside pip's usual indexes. For each CPython of this machine with a wheel, in an empty
+pypiserver), which sends pip to its usual index for every other name. For each CPython of this
+machine with a wheel, in an empty environment: pip installs both with NumPy, and PyTorch where an
+index has a build for the CPU alone; the smoke test runs, then what docs/start.md shows. Each of
+PACKAGES is installed by `pip install .`, which builds it with Dovetail from the index, and called;
+last, the kit is run. Fails if pip takes Dovetail from elsewhere.
+"""Installs Dovetail from a package index of its own, as users would from PyPI: from_index.py FOLDER
+
+FOLDER has the wheels of dovetail-dlpack and dlpack-conformance. They are served on the loopback (by
+pypiserver), which sends pip to its usual index for every other name. For each CPython of this machine with a wheel, in an empty
 environment: pip installs both with NumPy, and PyTorch where an index has a build for the CPU alone;
 the smoke test runs, then what docs/start.md shows, then the kit. Each of PACKAGES is installed by
 `pip install .`, which builds it with Dovetail from the index, and called. Fails if pip takes
@@ -14,7 +22,9 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -26,6 +36,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "wheels")]
 
 import python_tests  # noqa: E402
+import source_version  # noqa: E402
 import wheels  # noqa: E402
 
 ROOT = python_tests.ROOT
@@ -52,67 +63,106 @@ OF_CUDA = "must be on a cuda device"
 
 @contextlib.contextmanager
 def index(folder):
-    """Serve the folder's wheels, and yield the index's address."""
+    """Serve the folder's files, and yield the index's address. What it lacks is pip's index's."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [
-            *(wheels.tools() / "pypi-server", "run", "--interface", "127.0.0.1"),
-            *("--port", str(port), "--disable-fallback", "--authenticate", "."),
-            *("--passwords", ".", folder),
-        ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    command = [
+        wheels.tools() / "pypi-server",
+        "run",
+        "--interface",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
+    command += ["--fallback-url", usual_index(), "--authenticate", ".", "--passwords", ".", folder]
     address = f"http://127.0.0.1:{port}/simple/"
-    try:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                urllib.request.urlopen(address, timeout=5).close()
-                break
-            except OSError:
-                if server.poll() is not None or time.monotonic() > deadline:
-                    raise SystemExit("from_index: the index does not answer") from None
-                time.sleep(0.1)
-        yield address
-    finally:
-        server.terminate()
-        server.wait()
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with tempfile.TemporaryFile("w+") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            deadline = time.monotonic() + 60
+            while True:
+                try:
+                    direct.open(address, timeout=5).close()
+                    break
+                except OSError:
+                    if server.poll() is not None or time.monotonic() > deadline:
+                        log.seek(0)
+                        raise SystemExit(f"from_index: no index:\n{log.read()}") from None
+                    time.sleep(0.1)
+            yield address
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def usual_index():
+    """The address of pip's index."""
+    command = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return (done.stdout.strip() or "https://pypi.org/simple").rstrip("/") + "/"
+
+
+def plain(name):
+    """The name of a distribution as pip compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 class Environment:
-    """An empty environment of a CPython, which also looks at the index."""
+    """An empty environment of a CPython, whose pip has the index and no other for our names."""
 
     def __init__(self, one, folder, address):
         python_tests.run(one.path, "-m", "venv", folder)
         self._folder, self._address = folder, address
-        self._ours = {}  # what pip took of Dovetail's repository: the requirement by the name
+        self._ours = {}  # what pip took from the index: the requirement by the name
         self.bin = folder / "bin"
 
-    def install(self, *names):
-        """Install packages. What pip has once taken from the index it takes for builds, too."""
-        report, constraints = self._folder / "report.json", self._folder / "constraints.txt"
-        constraints.write_text("".join(f"{one}\n" for one in self._ours.values()))
-        settings = {"CUDAARCHS": "80", **os.environ}  # one generation of GPUs compiles faster
-        if self._ours:  # older pips read the one, newer ones the other
-            settings |= dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), str(constraints))
+    def _pip(self, *words, **options):
         pip = [self.bin / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        pip += ["--no-cache-dir", "--extra-index-url", self._address, "--report", report, *names]
-        python_tests.run(*pip, cwd=self._folder, env=settings)
+        options.setdefault("env", dict(os.environ, NO_PROXY="127.0.0.1", no_proxy="127.0.0.1"))
+        return python_tests.run(*pip, *words, cwd=self._folder, **options)
+
+    def _from_index(self, *words, **options):
+        report = self._folder / "report.json"
+        # Wheels of our names alone, which run nothing before it is known where they are from.
+        only = ["--only-binary", ",".join(OURS)]
+        address = ["--index-url", self._address, "--no-cache-dir"]
+        self._pip(*address, *only, "--report", report, *words, **options)
         for one in json.loads(report.read_text())["install"]:
-            name, url = one["metadata"]["name"], one["download_info"]["url"]
+            name, url = plain(one["metadata"]["name"]), one["download_info"]["url"]
             if name in OURS:
+                version = one["metadata"]["version"]
                 if not url.startswith(self._address.removesuffix("simple/")):
                     raise SystemExit(f"from_index: pip took {name} from {url}")
+                if version != source_version.read():
+                    raise SystemExit(f"from_index: pip took {name} {version}")
                 self._ours[name] = f"{name} @ {url}"
+
+    def install_ours(self, *others):
+        self._from_index(*OURS, *others)
+        if self._ours.keys() != set(OURS):
+            raise SystemExit(f"from_index: pip took {', '.join(self._ours) or 'none of them'}")
+
+    def install_package(self, source):
+        """Install a package, which is built with what pip has taken from the index."""
+        constraints = self._folder / "constraints.txt"
+        constraints.write_text("".join(f"{one}\n" for one in self._ours.values()))
+        settings = {
+            "CUDAARCHS": "80",  # one generation of GPUs compiles faster
+            **os.environ,
+            "NO_PROXY": "127.0.0.1",
+            "no_proxy": "127.0.0.1",
+            "PIP_CONSTRAINT": str(constraints),  # of older pips
+            "PIP_BUILD_CONSTRAINT": str(constraints),
+        }
+        self._from_index(source, env=settings)
 
     def install_torch(self):
         """Install PyTorch's build for the CPU alone, if pip finds it."""
-        pip = [self.bin / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        pip += ["--only-binary=:all:", f"{python_tests.locked('torch')}+cpu"]
-        subprocess.run(pip, cwd=self._folder, capture_output=True, check=False)
+        build = f"{python_tests.locked('torch')}+cpu"
+        with contextlib.suppress(subprocess.CalledProcessError):
+            self._pip("--only-binary=:all:", build, capture_output=True)
 
     def output(self, *command):
         words = [str(word) for word in command]
@@ -124,7 +174,8 @@ class Environment:
 
 def call_package(environment, name, folder):
     """Install a package of examples/, and call it."""
-    environment.install(shutil.copytree(ROOT / "examples" / name, folder / name))
+    source = shutil.copytree(ROOT / "examples" / name, folder / name)
+    environment.install_package(source)
     said = environment.output(environment.bin / "python", "-c", CALL.format(name=name))
     expected = OF_CUDA if name == "extension_cuda" else NORMALIZED
     if expected not in said:
@@ -134,11 +185,10 @@ def call_package(environment, name, folder):
 def try_out(one, address, folder):
     """Yield a few words on each thing that was tried."""
     environment = Environment(one, folder, address)
-    environment.install(*OURS, "numpy")
+    environment.install_ours("numpy")
     python = environment.bin / "python"
-    version = environment.output(python, "-c", "import dovetail as dt; print(dt.__version__)")
-    environment.output(python, "-I", HERE / "wheels/smoke.py", version)
-    yield f"dovetail-dlpack {version}"
+    said = environment.output(python, "-I", HERE / "wheels/smoke.py", source_version.read())
+    yield f"dovetail-dlpack {source_version.read()}: {said}"
     environment.install_torch()
     yield environment.output(python, HERE / "wheels/page.py", ROOT / "docs/start.md")
     for name in PACKAGES:
@@ -152,11 +202,14 @@ def try_out(one, address, folder):
 
 def wheels_of(one, folder):
     """The folder's wheels for this CPython and processor."""
-    abi = f"cp{one.name.replace('.', '')}"
-    return list(folder.glob(f"dovetail_dlpack-*-{abi}-*{os.uname().machine}.whl"))
+    return [
+        *python_tests.find_wheels(folder, one, os.uname().machine),
+        *python_tests.find_wheels(folder, one, None),
+    ]
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("from_index: terminated"))
     parser = argparse.ArgumentParser(prog="from_index.py", description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path, help="with the wheels")
     folder = parser.parse_args().folder.resolve()
@@ -164,8 +217,9 @@ def main():
     if not pythons:
         raise SystemExit(f"from_index: no CPython of this machine has a wheel in {folder}")
     with tempfile.TemporaryDirectory() as served:
-        for wheel in {path for name in OURS for path in folder.glob(f"{name.replace('-', '_')}-*")}:
-            shutil.copy(wheel, served)
+        for name in OURS:
+            for wheel in folder.glob(f"{name.replace('-', '_')}-*"):
+                shutil.copy(wheel, served)
         with index(served) as address:
             for one in pythons:
                 with tempfile.TemporaryDirectory() as scratch:

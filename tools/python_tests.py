@@ -20,6 +20,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+import source_version
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTS = ROOT / "python" / "tests"
 CACHE = pathlib.Path(
@@ -47,8 +49,10 @@ TIMEOUT = 600
 BUILD_ONLY = {"library_files_test.py", "wheel_test.py"}  # they take files of Bazel's
 QUICK_SKIP = {"leak_test.py", "mutation_test.py", "nesting_test.py", "exit_test.py"}
 
+# Prints nothing for an interpreter without its headers, such as Debian's without python3.11-dev.
 PROBE = """
-import sys, sysconfig
+import os, sys, sysconfig
+os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")) or sys.exit()
 t = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
 print("%d.%d%s" % (*sys.version_info[:2], t), "%d.%d.%d" % sys.version_info[:3], sys.executable)
 """
@@ -179,10 +183,11 @@ def build_wheel(one, processor=None, repository=None):
 
 
 def find_wheels(folder, one, processor):
-    """The wheels for the interpreter in a folder."""
+    """The wheels of this version for the interpreter in a folder."""
+    version = source_version.read()
     tag = "cp" + one.name.replace(".", "")
     platform = f"manylinux_*_{processor}" if processor else "linux_*"
-    return list(folder.glob(f"dovetail_dlpack-*-{tag.rstrip('t')}-{tag}-{platform}.whl"))
+    return list(folder.glob(f"dovetail_dlpack-{version}-{tag.rstrip('t')}-{tag}-{platform}.whl"))
 
 
 @functools.cache

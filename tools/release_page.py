@@ -3,25 +3,24 @@
 
     --notes FILE        writes the release's section of CHANGELOG.md
     --checksums FOLDER  writes FOLDER/SHA256SUMS, for `sha256sum --check`
-    --draft             the version need not be dated in CHANGELOG.md, nor its public names listed
+    --draft             tests alone the tag and that CHANGELOG.md has a section
 
-Fails if the tag is not that of bazel/version.bzl, if CHANGELOG.md calls the version unreleased, or
-if tests/released/names.txt is the list of another version.
+Fails if the tag is not that of bazel/version.bzl, if the commit is not one of origin/main, if
+CHANGELOG.md calls the version unreleased or says nothing of it, or if tests/released/names.txt is
+the list of another version.
 """
 
 import argparse
 import hashlib
 import pathlib
 import re
+import subprocess
 import sys
+
+import source_version
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUMS = "SHA256SUMS"
-
-
-def version_of(text):
-    """The version that the text of bazel/version.bzl defines."""
-    return re.search(r'^VERSION = "(.+)"$', text, re.MULTILINE)[1]
 
 
 def notes(changelog, tag, version, draft=False):
@@ -29,11 +28,11 @@ def notes(changelog, tag, version, draft=False):
     if tag != f"v{version}":
         raise ValueError(f"the tag {tag} is not v{version}, the version of bazel/version.bzl")
     section = re.search(
-        rf"^## {re.escape(version)}\b(.*)\n((?:(?!## ).*\n?)*)", changelog, re.MULTILINE
+        rf"^## {re.escape(version)}( .*)?\n((?:(?!## ).*\n?)*)", changelog, re.MULTILINE
     )
-    if section is None:
-        raise ValueError(f"CHANGELOG.md has no section {version}")
-    if "unreleased" in section[1] and not draft:
+    if section is None or not section[2].strip():
+        raise ValueError(f"CHANGELOG.md has no section {version}, or nothing in it")
+    if "unreleased" in (section[1] or "") and not draft:
         raise ValueError(f"CHANGELOG.md calls {version} unreleased: write the date")
     return section[2].strip() + "\n"
 
@@ -44,6 +43,13 @@ def check_names(text, version):
         raise ValueError(
             f"tests/released/names.txt is not of {version}: ./bazelw run //tests/released:renew"
         )
+
+
+def check_on_main():
+    """Raises ValueError if the commit is not one of origin/main."""
+    command = ["git", "merge-base", "--is-ancestor", "HEAD", "origin/main"]
+    if subprocess.run(command, cwd=ROOT, check=False).returncode:
+        raise ValueError("the commit is not on origin/main: merge it first, then tag it")
 
 
 def checksums(folder):
@@ -64,11 +70,12 @@ def main():
     parser.add_argument("--draft", action="store_true")
     options = parser.parse_args()
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    version = version_of((ROOT / "bazel/version.bzl").read_text(encoding="utf-8"))
+    version = source_version.read()
     try:
         if not options.draft:
             names = (ROOT / "tests/released/names.txt").read_text(encoding="utf-8")
             check_names(names, version)
+            check_on_main()
         text = notes(changelog, options.tag, version, options.draft)
         if options.notes:
             options.notes.write_text(text, encoding="utf-8")

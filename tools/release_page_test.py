@@ -20,6 +20,12 @@ CHANGELOG = """# Changelog
 ## 0.1.0 (2026-12-01)
 
 - First.
+
+## 0.0.9 (2026-11-01)
+
+## 0.0.8-rc1 (2026-10-01)
+
+- Tried.
 """
 
 
@@ -35,6 +41,8 @@ def test_the_notes_are_the_section_of_the_version():
         ("0.2.0", "0.2.0", "is not v0.2.0"),
         ("v0.3.0", "0.3.0", "unreleased"),
         ("v0.4.0", "0.4.0", "has no section"),
+        ("v0.0.9", "0.0.9", "nothing in it"),
+        ("v0.0.8", "0.0.8", "has no section"),  # 0.0.8-rc1 is another one
     ],
 )
 def test_a_tag_that_is_no_release_is_refused(tag, version, words):
@@ -46,10 +54,6 @@ def test_a_draft_need_not_be_dated():
     assert release_page.notes(CHANGELOG, "v0.3.0", "0.3.0", draft=True) == "- Coming.\n"
     with pytest.raises(ValueError, match="has no section"):
         release_page.notes(CHANGELOG, "v0.4.0", "0.4.0", draft=True)
-
-
-def test_the_version_is_that_of_the_build():
-    assert release_page.version_of('"""Words."""\n\nVERSION = "0.1.0"\n') == "0.1.0"
 
 
 def test_the_list_of_public_names_must_be_of_the_version():

@@ -20,21 +20,34 @@ SHELL = re.compile(r"[;|&<>`\n]|\$\(")
 COPIES = {"pack/gpu_check.py": "tools/gpu_check/gpu_check.py"}
 
 
-def check_pins(name: str, text: str) -> Iterator[str]:
+def actions(workflow: dict) -> set[str]:
+    """The actions and workflows that the jobs and steps use."""
+    jobs = list(workflow["jobs"].values())
+    users = [*jobs, *(step for job in jobs for step in job.get("steps", []))]
+    return {one["uses"] for one in users if "uses" in one}
+
+
+def check_pins(name: str, workflow: dict, text: str) -> Iterator[str]:
     """Each action is named by a commit, with the version as a comment."""
-    for number, line in enumerate(text.splitlines(), 1):
-        used = re.match(r"\s*(?:- )?uses: (.*)", line)
-        if used and not used[1].startswith("./") and not PINNED.fullmatch(used[1]):
-            yield f"{name}:{number}: pin the action: OWNER/NAME@COMMIT # v1.2.3"
+    for used in sorted(actions(workflow)):
+        lines = [line.split(used, 1)[1] for line in text.splitlines() if used in line]
+        pinned = [PINNED.fullmatch(used + rest) is not None for rest in lines]
+        if not used.startswith("./") and not (pinned and all(pinned)):
+            yield f"{name}: {used}: pin the action: OWNER/NAME@COMMIT # v1.2.3"
 
 
 def check_rules(name: str, workflow: dict) -> Iterator[str]:
-    """Permissions, concurrency and time limits."""
+    """Permissions, concurrency, time limits, and who may start a job on a machine of ours."""
     if workflow.get("permissions") != {"contents": "read"}:
         yield f"{name}: the workflow's permissions must be contents: read; jobs ask for more"
     if "concurrency" not in workflow:
         yield f"{name}: the workflow has no concurrency group"
+    strangers = "pull_request" in str(workflow.get("on"))
     for job, body in workflow["jobs"].items():
+        if body.get("permissions") == "write-all":
+            yield f"{name}: the job {job} asks for all permissions: name those that it needs"
+        if strangers and "self-hosted" in str(body.get("runs-on")):
+            yield f"{name}: the job {job} would run a stranger's pull request on a machine of ours"
         if "uses" not in body and "timeout-minutes" not in body:
             yield f"{name}: the job {job} has no timeout-minutes"
 
@@ -104,7 +117,7 @@ def check(workspace: pathlib.Path, tools: pathlib.Path, files: list[str]) -> Ite
     for name in workflows:
         text = (workspace / name).read_text(encoding="utf-8")
         workflow = YAML(typ="safe").load(text)
-        yield from check_pins(name, text)
+        yield from check_pins(name, workflow, text)
         yield from check_rules(name, workflow)
         for command in commands(workflow):
             yield from check_command(name, command, is_program)

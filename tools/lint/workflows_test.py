@@ -6,19 +6,45 @@ import workflows
 COMMIT = "3d3c42e5aac5ba805825da76410c181273ba90b1"
 
 
-@pytest.mark.parametrize(
-    "used",
-    ["actions/checkout@v7", f"actions/checkout@{COMMIT}", f"actions/checkout@{COMMIT[:7]} # v7"],
-)
-def test_an_action_without_commit_or_version_is_found(used):
-    assert len(list(workflows.check_pins("ci.yml", f"    steps:\n      - uses: {used}\n"))) == 1
+def _pins(line, used):
+    job = {"uses": used} if "steps" not in line else {"steps": [{"uses": used}]}
+    return list(workflows.check_pins("ci.yml", {"jobs": {"a": job}}, line))
 
 
 @pytest.mark.parametrize(
-    "used", [f"actions/checkout@{COMMIT} # v7.0.1", "./.github/workflows/wheels.yml"]
+    "line",
+    ["steps: - uses: {}", "steps: [{{uses: {}}}]", 'steps: - "uses":   {}', "uses : {}"],
 )
-def test_a_pinned_action_passes(used):
-    assert list(workflows.check_pins("ci.yml", f"    uses: {used}\n")) == []
+@pytest.mark.parametrize(
+    "used", ["actions/checkout@v7", f"actions/checkout@{COMMIT}", f"actions/checkout@{COMMIT[:7]}"]
+)
+def test_an_action_without_commit_or_version_is_found(line, used):
+    assert len(_pins(line.format(used), used)) == 1
+
+
+def test_a_pinned_action_passes():
+    used = f"actions/checkout@{COMMIT}"
+    assert not _pins(f"steps: - uses: {used} # v7.0.1", used)
+    assert not _pins("uses: ./.github/workflows/wheels.yml", "./.github/workflows/wheels.yml")
+
+
+@pytest.mark.parametrize("events", ["pull_request", ["push", "pull_request"], {"pull_request": {}}])
+def test_a_pull_request_on_a_machine_of_ours_is_found(events):
+    jobs = {"a": {"timeout-minutes": 5, "runs-on": ["self-hosted", "gpu"]}}
+    workflow = {
+        "on": events,
+        "permissions": {"contents": "read"},
+        "concurrency": "gpu",
+        "jobs": jobs,
+    }
+    assert len(list(workflows.check_rules("gpu.yml", workflow))) == 1
+    assert not list(workflows.check_rules("gpu.yml", workflow | {"on": "workflow_dispatch"}))
+
+
+def test_a_job_with_all_permissions_is_found():
+    jobs = {"a": {"timeout-minutes": 5, "permissions": "write-all"}}
+    workflow = {"permissions": {"contents": "read"}, "concurrency": "ci", "jobs": jobs}
+    assert len(list(workflows.check_rules("ci.yml", workflow))) == 1
 
 
 def test_missing_limits_are_found():

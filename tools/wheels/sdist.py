@@ -1,41 +1,57 @@
 #!/usr/bin/env python3
-"""Makes the source distribution of the committed tree: ./bazelw run //python:sdist [-- FOLDER]
+"""Makes archives of the committed tree: the source distribution, and that of a release.
 
-It has all committed files, and the metadata as PKG-INFO. pip builds it by dovetail_build.py.
+    ./bazelw run //python:sdist [-- FOLDER]      dovetail_dlpack-0.1.0.tar.gz; FOLDER: dist
+    tools/wheels/sdist.py --plain FOLDER         dovetail-0.1.0.tar.gz
+
+Both have all committed files but those that .gitattributes leaves out. The source distribution has
+the metadata as PKG-INFO, and pip builds it by dovetail_build.py. A commit gives the same bytes,
+whatever git's settings, the time and the path are.
 """
 
+import argparse
 import gzip
+import io
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import source_version  # noqa: E402
+
+# A user's settings, which would change what the archive has.
+SETTINGS = ("tar.umask=0022", "core.autocrlf=false", f"core.attributesFile={os.devnull}")
 
 
-def version():
-    text = (ROOT / "bazel/version.bzl").read_text(encoding="utf-8")
-    return re.search(r'^VERSION = "(.+)"$', text, re.MULTILINE)[1]
+def write(folder, name, *options):
+    """Write FOLDER/NAME.tar.gz, with all files below NAME/, and return its path."""
+    git = ["git", *(word for setting in SETTINGS for word in ("-c", setting))]
+    command = [*git, "archive", f"--prefix={name}/", *options, "HEAD"]
+    tar = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
+    compressed = io.BytesIO()
+    # (gzip.compress() says in the header which version of Python it is of.)
+    with gzip.GzipFile("", "wb", fileobj=compressed, mtime=0) as file:
+        file.write(tar)
+    archive = pathlib.Path(folder) / f"{name}.tar.gz"
+    archive.write_bytes(compressed.getvalue())
+    return archive
 
 
 def make(folder, metadata):
-    """Writes dovetail_dlpack-….tar.gz into the folder, and returns its path.
+    """Write the source distribution, and return its path.
 
     metadata  the text of PKG-INFO
     """
-    name = f"dovetail_dlpack-{version()}"
     with tempfile.TemporaryDirectory() as scratch:
         information = pathlib.Path(scratch) / "PKG-INFO"
         information.write_text(metadata, encoding="utf-8")
         information.chmod(0o644)
-        git_archive = ["git", "-c", "tar.umask=0022", "archive"]
-        command = [*git_archive, f"--prefix={name}/", f"--add-file={information}", "HEAD"]
-        tar = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
-    archive = pathlib.Path(folder) / f"{name}.tar.gz"
-    archive.write_bytes(gzip.compress(tar, mtime=0))
-    return archive
+        name = f"dovetail_dlpack-{source_version.read()}"
+        return write(folder, name, f"--add-file={information}")
 
 
 def metadata():
@@ -45,10 +61,16 @@ def metadata():
 
 
 def main():
-    folder = sys.argv[1] if len(sys.argv) > 1 else "dist"
-    folder = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), folder)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", default="dist")
+    parser.add_argument("--plain", action="store_true", help="the archive of a release")
+    options = parser.parse_args()
+    folder = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), options.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    print(make(folder, metadata()))
+    if options.plain:
+        print(write(folder, f"dovetail-{source_version.read()}"))
+    else:
+        print(make(folder, metadata()))
 
 
 if __name__ == "__main__":

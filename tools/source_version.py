@@ -1,0 +1,19 @@
+"""The version that bazel/version.bzl defines: source_version.read()"""
+
+import pathlib
+import re
+
+FILE = pathlib.Path(__file__).absolute().parent.parent / "bazel/version.bzl"
+
+
+def parse(text):
+    """The version that the text of version.bzl defines."""
+    return re.search(r'^VERSION = "(.+)"$', text, re.MULTILINE)[1]
+
+
+def read():
+    return parse(FILE.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    print(read())
