@@ -7,14 +7,6 @@ machine with a wheel, in an empty environment: pip installs both with NumPy, and
 index has a build for the CPU alone; the smoke test runs, then what docs/start.md shows. Each of
 PACKAGES is installed by `pip install .`, which builds it with Dovetail from the index, and called;
 last, the kit is run. Fails if pip takes Dovetail from elsewhere.
-"""Installs Dovetail from a package index of its own, as users would from PyPI: from_index.py FOLDER
-
-FOLDER has the wheels of dovetail-dlpack and dlpack-conformance. They are served on the loopback (by
-pypiserver), which sends pip to its usual index for every other name. For each CPython of this machine with a wheel, in an empty
-environment: pip installs both with NumPy, and PyTorch where an index has a build for the CPU alone;
-the smoke test runs, then what docs/start.md shows, then the kit. Each of PACKAGES is installed by
-`pip install .`, which builds it with Dovetail from the index, and called. Fails if pip takes
-Dovetail from elsewhere.
 """
 
 import argparse
