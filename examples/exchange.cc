@@ -1,5 +1,5 @@
-// A tour of Dovetail in C++: wrap the program's own memory as a tensor, take a view, export the
-// view over DLPack as for another library, and import it again.
+// A tour of Dovetail in C++: wrap the program's own memory as a tensor, take a view, cast it,
+// export it over DLPack as for another library, and import it again.
 //
 //   ./bazelw run //examples:exchange
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "dovetail/copy.h"
 #include "dovetail/dovetail.h"
 
 namespace {
@@ -29,6 +30,11 @@ absl::Status Run() {
   absl::StatusOr<int32_t*> wrong = row->data<int32_t>();
   std::printf("as int32: %s\n", std::string(wrong.status().message()).c_str());
 
+  dovetail::RegisterDefaultBackends();
+  absl::StatusOr<dovetail::Tensor> half = dovetail::Copied(*row, {.dtype = dovetail::kFloat16});
+  if (!half.ok()) return half.status();
+  std::printf("half: %s\n", half->ToString().c_str());
+
   absl::StatusOr<dovetail::UniqueDLPack> out = dovetail::ToDLPack(*row);  // shares ownership
   if (!out.ok()) return out.status();
   std::printf("out:  %d dimension of %lld, flags %llu\n", (*out)->dl_tensor.ndim,
@@ -47,7 +53,6 @@ absl::Status Run() {
 }  // namespace
 
 int main() {
-  dovetail::RegisterDefaultBackends();
   absl::Status status = Run();
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return status.ok() ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -148,7 +148,8 @@ def test_a_block_of_python_runs_alone_and_does_what_the_page_says(block, results
 def test_a_block_that_is_not_run_imports_or_makes_what_it_uses(block):
     nodes = list(ast.walk(ast.parse(block.code)))
     names = [node for node in nodes if isinstance(node, ast.Name)]
-    known = {node.id for node in names if isinstance(node.ctx, ast.Store)} | set(dir(builtins))
+    known = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    known |= {*dir(builtins), "__file__"}
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             known |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
