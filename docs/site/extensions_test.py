@@ -14,7 +14,12 @@ from repository_links import rewrite
         ("devices", "[the kernels](../devices/gpu/kernels)", "the kernels (`devices/gpu/kernels`)"),
         ("devices", "[devices/gpu](../devices/gpu)", "`devices/gpu`"),
         ("devices", "[trust](../SECURITY.md#trust)", "[trust](security.md#trust)"),
-        ("interop/torch", "[GPUs](../devices.md#streams)", "[GPUs](../devices.md#streams)"),
+        ("devices/casts", "[a](../../core/copy.h)", "a (`core/copy.h`)"),
+        (
+            "interop/torch",
+            "[S](../devices/streams.md#streams)",
+            "[S](../devices/streams.md#streams)",
+        ),
         ("changelog", "[IPC](docs/ipc.md)", "[IPC](ipc.md)"),
         ("guide/migrating", "[why.md](../why.md)", "[](../why.md)"),
         ("faq", "[kit](../conformance/README.md#limits)", "[kit](conformance/README.md#limits)"),

@@ -97,6 +97,8 @@ def test_the_contents_have_six_parts_and_every_page(site):
     for page in (
         "migrating/jax",
         "distributed/mpi",
+        "devices/casts",
+        "devices/oneapi",
         "interop/eigen",
         "conformance/docs/ci",
         "reference/cpp/copy",

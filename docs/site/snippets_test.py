@@ -27,7 +27,7 @@ import pytest
 
 ROOT = pathlib.Path.cwd()
 PAGES = [ROOT / "README.md", ROOT / "docs/site/index.md"]
-for _folder in ("docs", "docs/distributed", "docs/guide", "docs/migrating"):
+for _folder in ("docs", "docs/devices", "docs/distributed", "docs/guide", "docs/migrating"):
     PAGES += sorted((ROOT / _folder).glob("*.md"))
 PROGRAMS = sorted(p for ext in ("cc", "cu", "h") for p in (ROOT / "examples").rglob(f"*.{ext}"))
 BLOCK = re.compile(
@@ -39,7 +39,6 @@ ELSEWHERE = {
     "docs/adding-a-backend.md",
     "docs/adding-a-library.md",
     "docs/benchmarks.md",
-    "docs/devices.md",
     "docs/distributed/kv_cache.md",
     "docs/distributed/mpi.md",
     "docs/distributed/torch_and_jax.md",
