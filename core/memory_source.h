@@ -6,8 +6,8 @@
 //
 // A source only gives and takes memory. The device's backend makes an Allocator of it, which adds
 // the release in stream order, the second attempt when memory runs out, and statistics. Programs
-// that want to do all of that themselves implement Allocator. docs/devices.md ("Your own memory")
-// says what a source can rely on. In C it is core/abi/allocator_abi.h.
+// that want to do all of that themselves implement Allocator. docs/devices/own_memory.md says what
+// a source can rely on. In C it is core/abi/allocator_abi.h.
 
 #ifndef DOVETAIL_CORE_MEMORY_SOURCE_H_
 #define DOVETAIL_CORE_MEMORY_SOURCE_H_

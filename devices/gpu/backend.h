@@ -6,8 +6,8 @@
 // caching(async), caching(direct). Pinned memory: pinned, caching(pinned). Managed memory: managed,
 // caching(managed).
 //
-// `api` is copied; `api.self` must outlive the backend. docs/devices.md describes streams and
-// captures.
+// `api` is copied; `api.self` must outlive the backend. docs/devices/streams.md describes streams
+// and captures.
 // In a forked child every call is FailedPrecondition, and released memory is leaked.
 
 #ifndef DOVETAIL_DEVICES_GPU_BACKEND_H_

@@ -14,7 +14,12 @@ from repository_links import rewrite
         ("devices", "[the kernels](../devices/gpu/kernels)", "the kernels (`devices/gpu/kernels`)"),
         ("devices", "[devices/gpu](../devices/gpu)", "`devices/gpu`"),
         ("devices", "[trust](../SECURITY.md#trust)", "[trust](security.md#trust)"),
-        ("interop/torch", "[GPUs](../devices.md#streams)", "[GPUs](../devices.md#streams)"),
+        ("devices/casts", "[a](../../core/copy.h)", "a (`core/copy.h`)"),
+        (
+            "interop/torch",
+            "[S](../devices/streams.md#streams)",
+            "[S](../devices/streams.md#streams)",
+        ),
         ("changelog", "[IPC](docs/ipc.md)", "[IPC](ipc.md)"),
         ("guide/migrating", "[why.md](../why.md)", "[](../why.md)"),
         ("faq", "[kit](../conformance/README.md#limits)", "[kit](conformance/README.md#limits)"),
@@ -66,13 +71,30 @@ def test_cells_of_wide_tables_name_their_columns():
         assert fitted(narrow) == narrow
 
 
-def test_long_names_in_tables_may_break():
-    name = '<code><span class="pre">cuda.core.utils.View{}</span></code>'
-    assert "cuda.<wbr>core.<wbr>utils.<wbr>View2" in fitted(
-        TABLE.format(head="", text=name.format(2))
-    )
-    short = TABLE.format(head="", text=name.format(""))
-    assert fitted(short) == short
+def test_of_two_wide_columns_the_second_is_below_the_first():
+    row = "<tr><td>{}</td><td>{}</td></tr>"
+    table = '<table class="docutils"><thead><tr><th>a</th><th>b</th></tr></thead>{}</table>'
+    wide = table.format(row.format("n" * 30, "word " * 9 + "."))
+    assert fitted(wide).count('<td data-label="">') == 2
+    assert '<table class="cards docutils">' in fitted(wide)
+    for narrow in (("n" * 29, "word " * 20), ("n" * 60, "word " * 8)):
+        assert fitted(table.format(row.format(*narrow))) == table.format(row.format(*narrow))
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [
+        ("cuda.core.utils.View2", "cuda.<wbr>core.<wbr>utils.<wbr>View2"),
+        ("peers/torch/torch_private.h", "peers/<wbr>torch/<wbr>torch_<wbr>private.h"),
+        ("torch::jit::getTracingState", "torch::<wbr>jit::<wbr>getTracingState"),
+        ("a b c d e f g h i j k l m n.o/p", "a b c d e f g h i j k l m n.o/p"),
+        ("cuda.core.utils.View", "cuda.core.utils.View"),
+    ],
+)
+def test_long_names_in_tables_may_break(name, broken):
+    for text in ("{}", '<code><span class="pre">{}</span></code>'):
+        table = fitted(TABLE.format(head="", text=text.format(name)))
+        assert table == TABLE.format(head="", text=text.format(broken))
 
 
 def test_comments_become_those_of_the_declaration_below():

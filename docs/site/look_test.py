@@ -14,7 +14,7 @@ import subprocess
 import build
 import pytest
 
-PHONE, LAPTOP = 360, 1280
+PHONE, TABLET, LAPTOP = 360, 768, 1280
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)
 
 
@@ -52,6 +52,11 @@ def test_no_page_is_wider_than_the_screen(facts):
 
 def test_tables_fit_on_a_phone(facts):
     assert not found(facts, "wideTables", [PHONE])
+
+
+def test_tables_of_long_names_fit_on_a_tablet(facts):
+    for page in ("architecture", "protocol", "conformance/README"):
+        assert not facts[page, TABLET, "light"]["wideTables"], page
 
 
 def test_on_a_phone_a_library_is_a_card(facts):

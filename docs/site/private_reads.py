@@ -16,8 +16,8 @@ HEADING = "## Private reads\n"
 
 
 def cell(text):
-    """`text` in a Markdown table."""
-    return text.replace("|", "\\|")
+    """`text` in a Markdown table, where two underscores would be bold type."""
+    return text.replace("|", "\\|").replace("__", r"\_\_")
 
 
 def section():

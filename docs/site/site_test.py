@@ -94,5 +94,13 @@ def test_the_contents_have_six_parts_and_every_page(site):
     contents = index.partition('class="sidebar-tree"')[2].partition("</aside>")[0]
     captions = re.findall(r'class="caption-text">([^<]*)<', contents)
     assert captions == ["Start", "Guides", "Doors", "Reference", "How it works", "Figures"]
-    for page in ("migrating/jax", "interop/eigen", "conformance/docs/ci", "reference/cpp/copy"):
+    for page in (
+        "migrating/jax",
+        "distributed/mpi",
+        "devices/casts",
+        "devices/oneapi",
+        "interop/eigen",
+        "conformance/docs/ci",
+        "reference/cpp/copy",
+    ):
         assert f'href="{page}.html"' in contents, page

@@ -27,7 +27,7 @@ import pytest
 
 ROOT = pathlib.Path.cwd()
 PAGES = [ROOT / "README.md", ROOT / "docs/site/index.md"]
-for _folder in ("docs", "docs/guide", "docs/migrating"):
+for _folder in ("docs", "docs/devices", "docs/distributed", "docs/guide", "docs/migrating"):
     PAGES += sorted((ROOT / _folder).glob("*.md"))
 PROGRAMS = sorted(p for ext in ("cc", "cu", "h") for p in (ROOT / "examples").rglob(f"*.{ext}"))
 BLOCK = re.compile(
@@ -36,15 +36,16 @@ BLOCK = re.compile(
 
 # Other tests run the code of these pages, or it is no program of one process.
 ELSEWHERE = {
-    "adding-a-backend.md",
-    "adding-a-library.md",
-    "benchmarks.md",
-    "devices.md",
-    "distributed.md",
-    "reshard.md",
+    "docs/adding-a-backend.md",
+    "docs/adding-a-library.md",
+    "docs/benchmarks.md",
+    "docs/distributed/kv_cache.md",
+    "docs/distributed/mpi.md",
+    "docs/distributed/torch_and_jax.md",
+    "docs/reshard.md",
 }
 # Where the blocks of a page run: beside a file that they load.
-FOLDERS = {"kernels.md": ROOT / "examples/kernel_library"}
+FOLDERS = {"docs/kernels.md": ROOT / "examples/kernel_library"}
 # Imported once, before the blocks: each block runs in a fork of that process.
 LIBRARIES = ("dovetail", "jax", "numpy", "onnxruntime", "paddle", "pandas", "pyarrow", "torch")
 
@@ -56,17 +57,22 @@ class Block(NamedTuple):
     code: str
 
 
+def path_of(page: pathlib.Path) -> str:
+    """Its path in the repository."""
+    return str(page.relative_to(ROOT))
+
+
 def blocks(page: pathlib.Path, language: str) -> list[Block]:
     text = page.read_text()
     return [
-        Block(page.name, text.count("\n", 0, match.start(3)), match[1] or "", match[3])
+        Block(path_of(page), text.count("\n", 0, match.start(3)), match[1] or "", match[3])
         for match in BLOCK.finditer(text)
         if match[2] == language
     ]
 
 
 def pages_with(language: str) -> list[pathlib.Path]:
-    return [page for page in PAGES if page.name not in ELSEWHERE and blocks(page, language)]
+    return [page for page in PAGES if path_of(page) not in ELSEWHERE and blocks(page, language)]
 
 
 def is_run(block: Block) -> bool:
@@ -153,6 +159,10 @@ def test_a_block_that_is_not_run_imports_or_makes_what_it_uses(block):
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             known |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            known.add(node.name)
+        elif isinstance(node, ast.arg):
+            known.add(node.arg)
     assert {node.id for node in names} <= known
 
 
@@ -164,7 +174,7 @@ def test_two_blocks_share_no_name_and_a_fault_is_found(results):
     assert "Got:\n    2" in other
 
 
-@pytest.mark.parametrize("page", pages_with("cpp"), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", pages_with("cpp"), ids=path_of)
 def test_the_cpp_on_a_page_is_part_of_a_program_that_is_compiled(page):
     programs = ["\n".join(line.strip() for line in p.read_text().splitlines()) for p in PROGRAMS]
     for block in filter(is_run, blocks(page, "cpp")):

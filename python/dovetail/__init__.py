@@ -222,9 +222,9 @@ def set_allocator(device, allocator, kind="device"):
     kind       of memory: "device", "pinned", "managed" or "shared" (with other processes)
 
     Memory that exists goes back to where it came from, and keeps its allocator alive. An exception
-    in allocate() is the __cause__ of the allocation's error. docs/devices.md says what holds of
-    streams, threads, statistics and captures. Your functions must not make tensors. ValueError for
-    an unknown name, TypeError for what is no allocator.
+    in allocate() is the __cause__ of the allocation's error. docs/devices/own_memory.md says what
+    holds of streams, threads, statistics and captures. Your functions must not make tensors.
+    ValueError for an unknown name, TypeError for what is no allocator.
 
     >>> dt.set_allocator("cpu", None)
     """

@@ -26,7 +26,7 @@ class Costs(typing.NamedTuple):
     copy: float | None = None
 
 
-# NIXL 1.5.1 with UCX over shared memory on two cores of an AMD EPYC (docs/distributed.md).
+# NIXL 1.5.1 with UCX over shared memory on two cores of an AMD EPYC (docs/distributed/kv_cache.md).
 NIXL_COSTS = Costs(transfer=11e-6, row=2.5e-6, byte=8e-11)
 
 _SAMPLE = 1 << 26  # bytes that a measured copy moves, at most: more than caches hold

@@ -6,7 +6,7 @@
 A tensor needs no serialiser of its own: Dask pickles it by protocol 5, whose buffers are frames.
 They are tensors' memory on the way out, and tensors lie in them on the way in. This module adds
 what Dask can't know: how much memory a tensor takes, and, after register_cuda(), that UCX can send
-a GPU's memory as it is. docs/distributed.md says more. Importing this module imports no Dask.
+a GPU's memory as it is. docs/distributed/dask.md says more. Importing this module imports no Dask.
 """
 
 from dovetail import _core

@@ -19,7 +19,7 @@ value travel by the transport, and everything else in Ray's own way.
 Memory that dovetail.ipc can share is not copied: type, shape, strides and access are kept, and all
 sides read and write the same elements. Other memory of the CPU is copied once, into shared memory.
 
-Ray's object store needs none of this: see docs/distributed.md. This module imports Ray, and
+Ray's object store needs none of this: see docs/distributed/ray.md. This module imports Ray, and
 `import dovetail` does not import this module.
 """
 

@@ -87,8 +87,8 @@ def test_a_killed_rank_ends_the_others():
 
 
 def test_the_example_of_the_page_runs(tmp_path):
-    page = (PROGRAM.parents[2] / "docs" / "distributed.md").read_text()
-    example = page.split("\n## MPI\n")[1].split("```python\n")[1].split("```")[0]
+    page = (PROGRAM.parents[2] / "docs" / "distributed" / "mpi.md").read_text()
+    example = page.split("```python\n")[1].split("```")[0]
     checks = """
 assert t.tolist() == [[1.0] * 6] * 4
 assert received.tolist() == [[float(6 * i + j) for j in (0, 2, 4)] for i in (3, 2, 1, 0)]

@@ -1,4 +1,4 @@
-"""Runs the examples of docs/distributed.md in several processes each."""
+"""Runs the examples of two pages of docs/distributed in several processes each."""
 
 import os
 import pathlib
@@ -9,17 +9,15 @@ import sys
 
 import pytest
 
-PAGE = pathlib.Path("docs/distributed.md").read_text()
+
+def programs(page):
+    """The blocks of code of a page."""
+    text = pathlib.Path("docs/distributed", page).read_text()
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-def programs(title):
-    """The code of a section."""
-    section = PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
-    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
-
-
-WHOLE_TORCH, JAX = programs("PyTorch and JAX")
-PAIR, CACHE, SCATTERED = programs("Move a KV cache")
+WHOLE_TORCH, JAX = programs("torch_and_jax.md")
+PAIR, CACHE, SCATTERED = programs("kv_cache.md")
 END = "dist.destroy_process_group()\n"
 TORCH = WHOLE_TORCH.removesuffix(END)
 
