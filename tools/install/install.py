@@ -48,6 +48,13 @@ def library_of(component: dict) -> str:
     return pathlib.PurePath(component["archive"]).stem.removeprefix("lib")
 
 
+def processor_of(archive: str) -> str:
+    """Linux's name of the processor of a static library's first object, or an empty string."""
+    header = re.search(rb"\x7fELF.{14}(..)", pathlib.Path(archive).read_bytes(), re.DOTALL)
+    machine = int.from_bytes(header[1], "little") if header else 0
+    return {62: "x86_64", 183: "aarch64"}.get(machine, "")
+
+
 def always_linked(component: dict) -> list[str]:
     """Flags of the linker that take the objects that nothing refers to."""
     if not component["always"]:
@@ -80,9 +87,9 @@ def cmake_target(component: dict, abseil: list[str]) -> str:
         f'INTERFACE_LINK_LIBRARIES "{";".join(links)}"',
     ]
     if component["archive"]:
-        properties.append(
-            f'IMPORTED_LOCATION "${{_dovetail_prefix}}/lib/lib{library_of(component)}.a"'
-        )
+        location = f"${{_dovetail_prefix}}/lib/lib{library_of(component)}.a"
+        properties.append(f'IMPORTED_LOCATION "{location}"')
+        properties.append("IMPORTED_LINK_INTERFACE_LANGUAGES CXX")
     if component["defines"]:
         properties.append(f'INTERFACE_COMPILE_DEFINITIONS "{";".join(component["defines"])}"')
     target = [
@@ -221,12 +228,10 @@ def add_files(prefix: Prefix, files: dict) -> None:
     for name in needed_headers(public, headers):
         prefix.add_copy(f"{folder_of(name)}/{name}", headers[name])
 
-    options = pathlib.Path(headers["absl/base/options.h"]).read_text(encoding="utf-8")
-    namespace = re.search(r"#define ABSL_OPTION_INLINE_NAMESPACE_NAME (\w+)", options)
     targets = [
-        "# The targets of dovetailConfig.cmake, which includes this file. //:install wrote it.\n",
-        f'set(_dovetail_abseil_namespace "{namespace[1] if namespace else ""}")\n',
+        "# The targets of dovetailConfig.cmake, which includes this file. //:install wrote it.\n"
     ]
+    archives = [component["archive"] for component in components if component["archive"]]
     for component in components:
         if component["archive"]:
             prefix.add_copy(f"lib/lib{library_of(component)}.a", component["archive"])
@@ -235,9 +240,19 @@ def add_files(prefix: Prefix, files: dict) -> None:
         prefix.add_text(f"lib/pkgconfig/{package}.pc", pkgconfig(component, version))
 
     prefix.add_text("lib/cmake/dovetail/dovetailTargets.cmake", "\n".join(targets))
+    options = pathlib.Path(headers["absl/base/options.h"]).read_text(encoding="utf-8")
+    namespace = re.search(r"#define ABSL_OPTION_INLINE_NAMESPACE_NAME (\w+)", options)
+    values = {
+        "ABSEIL": namespace[1] if namespace else "",
+        "COMPONENTS": ";".join(component["name"] for component in components),
+        "PROCESSOR": processor_of(archives[0]),
+        "VERSION": version,
+    }
     for name in ("dovetailConfig.cmake", "dovetailConfigVersion.cmake"):
-        template = pathlib.Path(f"tools/install/{name}.in").read_text(encoding="utf-8")
-        prefix.add_text(f"lib/cmake/dovetail/{name}", template.replace("@VERSION@", version))
+        text = pathlib.Path(f"tools/install/{name}.in").read_text(encoding="utf-8")
+        for key, value in values.items():
+            text = text.replace(f"@{key}@", value)
+        prefix.add_text(f"lib/cmake/dovetail/{name}", text)
     prefix.add_copy("share/doc/dovetail/LICENSE", "LICENSE")
     prefix.add_text("share/doc/dovetail/NOTICE", notices())
 

@@ -1,17 +1,29 @@
-"""install.py: what it leaves alone, and what is left if it fails."""
+"""install.py: what it leaves alone, what is left if it fails, and the CMake package."""
 
 import errno
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
+import cmake
 import install
 import pytest
 
 TEMPLATES = ("dovetailConfig.cmake.in", "dovetailConfigVersion.cmake.in")
-OPTIONS = "#define ABSL_OPTION_INLINE_NAMESPACE_NAME lts_1\n#define ABSL_OPTION_USE_STD_STRING_VIEW 1\n"
-COMPONENT = {"always": "", "archive": "", "components": [], "defines": [], "flags": [], "headers": []}
+OPTIONS = (
+    "#define ABSL_OPTION_INLINE_NAMESPACE_NAME lts_1\n#define ABSL_OPTION_USE_STD_STRING_VIEW 1\n"
+)
+ARCHIVE = "!<arch>\n\x7fELF" + 14 * "." + "\x3e\0"  # for x86-64
+COMPONENT = {
+    "always": "",
+    "archive": "",
+    "components": [],
+    "defines": [],
+    "flags": [],
+    "headers": [],
+}
 FILES = {
     "abseil": ["base"],
     "components": [
@@ -41,8 +53,8 @@ def run(tmp_path, prefix, monkeypatch):
     for name, text in {
         "LICENSE": "licence",
         "dovetail.h": "",
-        "libdovetail_abseil.a": "!<arch>\n",
-        "libdovetail_copy.a": "!<arch>\n",
+        "libdovetail_abseil.a": ARCHIVE,
+        "libdovetail_copy.a": ARCHIVE,
         "options.h": OPTIONS,
         "third_party/NOTICE": "abseil-cpp (a)\n\ndlpack.h, a file (b)\n",
         "tools/install/files.json": json.dumps(FILES),
@@ -181,3 +193,110 @@ def test_prefixes_that_are_no_directories_are_refused(run, tmp_path):
     assert refuse(run, file) == f"install: {file} is no directory"
     assert refuse(run, file / "below").endswith(": Not a directory")
     assert refuse(run, "/proc/dovetail").startswith("install: /proc/dovetail")
+
+
+# CMake
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.15...3.31)
+project(user LANGUAGES NONE)
+{before}
+find_package(dovetail CONFIG {arguments})
+message(STATUS "found=${{dovetail_FOUND}} minimum=${{CMAKE_MINIMUM_REQUIRED_VERSION}}|")
+foreach(target abseil dovetail copy)
+  if(TARGET dovetail::${{target}})
+    get_target_property(languages dovetail::${{target}} IMPORTED_LINK_INTERFACE_LANGUAGES)
+    message(STATUS "target ${{target}} ${{languages}}|")
+  endif()
+endforeach()
+"""
+
+
+@pytest.fixture
+def configure(run, prefix, tmp_path):
+    """A function that configures a project that finds the package; returns what CMake says."""
+    run()
+    (tmp_path / "project").mkdir()
+
+    def configure(*definitions, arguments="", before=""):
+        text = PROJECT.format(arguments=arguments, before=before)
+        (tmp_path / "project/CMakeLists.txt").write_text(text)
+        program = [f"{cmake.CMAKE_BIN_DIR}/cmake", "-S", "project", "-B", "out"]
+        program += [f"-DCMAKE_PREFIX_PATH={prefix}", *definitions]
+        done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
+        # (CMake breaks the lines of its messages.)
+        return " ".join(f"{done.stdout} {done.stderr}".split())
+
+    return configure
+
+
+def abseil_in(folder, options=OPTIONS, package=True):
+    """An abseil with headers and, if wanted, a CMake package. Returns its folder."""
+    (folder / "absl/base").mkdir(parents=True)
+    (folder / "absl/base/options.h").write_text(options)
+    if package:
+        (folder / "abslConfig.cmake").write_text(
+            "add_library(absl::config INTERFACE IMPORTED)\n"
+            "add_library(absl::base INTERFACE IMPORTED)\n"
+            "set_target_properties(absl::config PROPERTIES\n"
+            f'  INTERFACE_INCLUDE_DIRECTORIES "{folder}")\n'
+        )
+    return folder
+
+
+def test_cmake_finds_components(configure):
+    said = configure(arguments="REQUIRED COMPONENTS copy")
+    assert "found=1" in said
+    assert "target abseil CXX|" in said
+    assert "target copy CXX|" in said
+
+
+def test_the_projects_own_minimum_of_cmake_stays(configure):
+    said = configure(before='set(CMAKE_MINIMUM_REQUIRED_VERSION "3.20")')
+    assert "found=1 minimum=3.20|" in said
+
+
+def test_a_component_that_is_missing_leaves_no_target(configure):
+    said = configure(arguments="COMPONENTS copy nothing")
+    assert "Dovetail has no component nothing here" in said
+    assert "found=0" in said
+    assert "target copy" not in said
+    assert "found=1" in configure(arguments="COMPONENTS copy OPTIONAL_COMPONENTS nothing")
+
+
+@pytest.mark.parametrize("processor", ["x86_64", "AMD64", "x64", ""])
+def test_the_processor_has_several_names(configure, processor):
+    assert "found=1" in configure(before=f'set(CMAKE_SYSTEM_PROCESSOR "{processor}")')
+
+
+def test_another_processor_is_refused(configure):
+    said = configure(before="set(CMAKE_SYSTEM_PROCESSOR aarch64)")
+    assert "compiled for x86_64, and CMAKE_SYSTEM_PROCESSOR is aarch64" in said
+    assert "found=0" in said
+    assert "target copy" not in said
+
+
+def test_each_configuration_compares_the_abseil_that_it_finds(configure, tmp_path):
+    same = abseil_in(tmp_path / "same")
+    other = abseil_in(tmp_path / "other", OPTIONS.replace("lts_1", "lts_2"))
+    assert "found=1" in configure("-DDOVETAIL_FIND_ABSEIL=ON", f"-Dabsl_DIR={same}")
+    said = configure("-DDOVETAIL_FIND_ABSEIL=ON", f"-Dabsl_DIR={other}")
+    assert f"compiled with abseil lts_1 as C++20, and the abseil of this project ({other}/" in said
+    assert "found=0" in said
+    assert "target copy" not in said
+
+
+@pytest.mark.parametrize(("namespace", "found"), [("lts_1", 1), ("lts_12", 0)])
+def test_abseil_may_be_a_part_of_the_project(configure, tmp_path, namespace, found):
+    options = OPTIONS.replace("lts_1", namespace)
+    folder = abseil_in(tmp_path / "abseil", options, package=False)
+    (folder / "CMakeLists.txt").write_text(
+        "add_library(absl_base INTERFACE)\n"
+        "add_library(absl_config INTERFACE)\n"
+        "add_library(absl::base ALIAS absl_base)\n"
+        "add_library(absl::config ALIAS absl_config)\n"
+        "target_include_directories(absl_config INTERFACE\n"
+        f'  "$<BUILD_INTERFACE:{folder}>" $<INSTALL_INTERFACE:include>)\n'
+    )
+    before = f"add_subdirectory({folder} abseil)"
+    assert f"found={found}" in configure("-DDOVETAIL_FIND_ABSEIL=ON", before=before)
