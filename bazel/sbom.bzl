@@ -7,11 +7,15 @@
         libraries = ["@com_google_absl//absl/base:config", "@dlpack"],
     )
 
-makes dovetail-dlpack.cdx.json in CycloneDX's format (tools/make_sbom.py).
+makes dovetail-dlpack.cdx.json in CycloneDX's format (tools/make_sbom.py). It also lists the libc++ of a toolchain that has one
+and links it statically (third_party/zig).
 """
 
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//bazel:version.bzl", "VERSION")
+
+_LIBCXX = "/libcxx/include/__config"
+_TOOLCHAIN_TYPE = "@bazel_tools//tools/cpp:toolchain_type"
 
 def _dovetail_sbom_impl(ctx):
     known = depset(transitive = [library[CcInfo].compilation_context.headers for library in ctx.attr.libraries]).to_list()
@@ -22,6 +26,13 @@ def _dovetail_sbom_impl(ctx):
                 headers[end] = header
         if end not in headers:
             fail("no library has a header %s" % end)
+
+    # (Without --incompatible_enable_cc_toolchain_resolution, Bazel before 7 gives an empty struct, for the host's toolchain.)
+    toolchain = ctx.toolchains[_TOOLCHAIN_TYPE]
+    for file in getattr(getattr(toolchain, "cc", toolchain), "all_files", depset()).to_list():
+        if file.path.endswith(_LIBCXX):
+            headers[_LIBCXX] = file
+
     output = ctx.actions.declare_file(ctx.attr.product + ".cdx.json")
     ctx.actions.run(
         executable = ctx.executable._python,
@@ -51,4 +62,5 @@ dovetail_sbom = rule(
         ),
         "_tool": attr.label(default = "//tools:make_sbom.py", allow_single_file = True),
     },
+    toolchains = [_TOOLCHAIN_TYPE],
 )

@@ -5,7 +5,7 @@
 #define DOVETAIL_CORE_CONFIG_H_
 
 #if __cplusplus < 202002L
-#error "Dovetail needs C++20: add --cxxopt=-std=c++20 and --host_cxxopt=-std=c++20 to .bazelrc."
+#error "Dovetail needs C++20: -std=c++20 (Bazel: --cxxopt and --host_cxxopt; CMake: cxx_std_20)."
 #include "dovetail needs C++20"  // no such file: the compiler stops here
 #endif
 

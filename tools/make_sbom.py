@@ -18,8 +18,9 @@ from typing import NamedTuple
 class Library(NamedTuple):
     header: str  # the end of the path of the header that has the version
     macros: list[str]  # that hold the parts of the version
-    license: str  # its SPDX identifier
+    license: str  # its SPDX identifier, or an expression of several
     purl: str
+    part: str = ""  # of what the purl names
 
 
 LIBRARIES = [
@@ -34,6 +35,13 @@ LIBRARIES = [
         ["DLPACK_MAJOR_VERSION", "DLPACK_MINOR_VERSION"],
         "Apache-2.0",
         "pkg:github/dmlc/dlpack",
+    ),
+    Library(
+        "libcxx/include/__config",
+        ["_LIBCPP_VERSION"],
+        "Apache-2.0 WITH LLVM-exception",
+        "pkg:github/llvm/llvm-project",
+        "#libcxx",
     ),
     Library(
         "nanobind/nanobind.h",
@@ -66,14 +74,21 @@ def component(path: str) -> dict:
     if missing:
         raise SystemExit(f"make_sbom: {path} does not define {', '.join(missing)}")
     version = ".".join(macros[name] for name in library.macros)
-    purl = f"{library.purl}@{version}"
+    if library.macros == ["_LIBCPP_VERSION"]:  # 220108 is 22.1.8
+        version = ".".join(str(int(version[i : i + 2])) for i in (0, 2, 4))
+    purl = f"{library.purl}@{version}{library.part}"
+    is_expression = " " in library.license
     return {
         "bom-ref": purl,
         "type": "library",
         "name": library.purl.rpartition("/")[2],
         "version": version,
         "purl": purl,
-        "licenses": [{"license": {"id": library.license}}],
+        "licenses": [
+            {"expression": library.license}
+            if is_expression
+            else {"license": {"id": library.license}}
+        ],
     }
 
 

@@ -68,9 +68,16 @@ def zig_toolchain(name, include_directory):
         name = name + "_tools",
         srcs = native.glob([name + "/**"]),
     )
+    native.filegroup(
+        name = name + "_all",
+        srcs = [
+            name + "_tools",
+            "wheel/ziglang/lib/libcxx/include/__config",  # for bazel/sbom.bzl
+        ],
+    )
     cc_toolchain(
         name = name + "_compiler",
-        all_files = name + "_tools",
+        all_files = name + "_all",
         ar_files = name + "_tools",
         compiler_files = name + "_tools",
         dwp_files = name + "_tools",

@@ -14,8 +14,9 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import sys
+import tempfile
+from collections.abc import Iterable
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 OURS = "dovetail/"
@@ -45,6 +46,13 @@ def needed_headers(public: list[str], headers: dict[str, str]) -> list[str]:
 def library_of(component: dict) -> str:
     """The name of the component's static library without lib and .a, or an empty string."""
     return pathlib.PurePath(component["archive"]).stem.removeprefix("lib")
+
+
+def processor_of(archive: str) -> str:
+    """Linux's name of the processor of a static library's first object, or an empty string."""
+    header = re.search(rb"\x7fELF.{14}(..)", pathlib.Path(archive).read_bytes(), re.DOTALL)
+    machine = int.from_bytes(header[1], "little") if header else 0
+    return {62: "x86_64", 183: "aarch64"}.get(machine, "")
 
 
 def always_linked(component: dict) -> list[str]:
@@ -79,9 +87,9 @@ def cmake_target(component: dict, abseil: list[str]) -> str:
         f'INTERFACE_LINK_LIBRARIES "{";".join(links)}"',
     ]
     if component["archive"]:
-        properties.append(
-            f'IMPORTED_LOCATION "${{_dovetail_prefix}}/lib/lib{library_of(component)}.a"'
-        )
+        location = f"${{_dovetail_prefix}}/lib/lib{library_of(component)}.a"
+        properties.append(f'IMPORTED_LOCATION "{location}"')
+        properties.append("IMPORTED_LINK_INTERFACE_LANGUAGES CXX")
     if component["defines"]:
         properties.append(f'INTERFACE_COMPILE_DEFINITIONS "{";".join(component["defines"])}"')
     target = [
@@ -141,71 +149,126 @@ def notices() -> str:
 
 
 class Prefix:
-    """The directory that is installed to."""
+    """The directory that is installed to. Nothing in it changes before replace()."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
-        self.files: list[str] = []
+        self.files: dict[str, bytes] = {}
 
-    def remove_earlier(self) -> None:
-        if (self.path / LIST).exists():
-            for name in (self.path / LIST).read_text(encoding="utf-8").splitlines():
-                (self.path / name).unlink(missing_ok=True)
+    def add_text(self, name: str, text: str) -> None:
+        self.files[name] = text.encode()
 
-    def _new(self, name: str) -> pathlib.Path:
-        self.files.append(name)
+    def add_copy(self, name: str, source: str) -> None:
+        self.files[name] = pathlib.Path(source).read_bytes()
+
+    def replace(self) -> None:
+        """Writes the files, and removes those of an earlier installation that are none of them.
+
+        If it fails midway, the list has the old and the new names: the next call completes it.
+        """
+        names = [*self.files, LIST]
+        for name in names:
+            self._check(name)
+        earlier = self._earlier()
+        self._write(LIST, _lines(dict.fromkeys([*names, *earlier])))
+        for name, data in self.files.items():
+            self._write(name, data)
+        for name in {*earlier} - {*names}:
+            (self.path / name).unlink(missing_ok=True)
+        self._write(LIST, _lines(names))
+
+    def _earlier(self) -> list[str]:
+        path = self.path / LIST
+        try:
+            names = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")[:-1]
+        except FileNotFoundError:
+            return []
+        for name in names:
+            # (Normalized, as two spellings of a name would be two files.)
+            if not name.isprintable() or os.path.normpath(name) != name or name[0] in "./":
+                sys.exit(f"install: {path} is no list of installed files: it has {name!r}")
+            self._check(name)
+        return names
+
+    def _check(self, name: str) -> None:
+        """Exits if the file would be outside the prefix, or if its name is a directory's."""
+        path = self.path / name
+        for folder in [self.path / above for above in pathlib.PurePosixPath(name).parents]:
+            if folder.is_symlink() and folder != self.path:
+                sys.exit(f"install: {folder} is a symbolic link, which may lead out of the prefix")
+            if os.path.lexists(folder) and not folder.is_dir():
+                sys.exit(f"install: {folder} is no directory")
+        if path.is_dir() and not path.is_symlink():
+            sys.exit(f"install: {path} is a directory")
+
+    def _write(self, name: str, data: bytes) -> None:
+        """Replaces a file. One that is a link does not change what it leads to."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        return path
+        handle, new = tempfile.mkstemp(dir=path.parent)
+        try:
+            with open(handle, "wb") as file:
+                os.fchmod(handle, 0o644)
+                file.write(data)
+            os.replace(new, path)
+        except BaseException:
+            os.unlink(new)
+            raise
 
-    def write(self, name: str, text: str) -> None:
-        self._new(name).write_text(text, encoding="utf-8")
 
-    def copy(self, name: str, source: str) -> None:
-        path = self._new(name)
-        shutil.copyfile(source, path)
-        path.chmod(0o644)
+def _lines(names: Iterable[str]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode()
 
 
-def install(prefix: Prefix, files: dict) -> None:
+def add_files(prefix: Prefix, files: dict) -> None:
     components = files["components"]
     headers = files["headers"]
     version = files["version"]
     public = [name for component in components for name in component["headers"]]
     for name in needed_headers(public, headers):
-        prefix.copy(f"{folder_of(name)}/{name}", headers[name])
+        prefix.add_copy(f"{folder_of(name)}/{name}", headers[name])
 
-    options = pathlib.Path(headers["absl/base/options.h"]).read_text(encoding="utf-8")
-    namespace = re.search(r"#define ABSL_OPTION_INLINE_NAMESPACE_NAME (\w+)", options)
     targets = [
-        "# The targets of dovetailConfig.cmake, which includes this file. //:install wrote it.\n",
-        f'set(_dovetail_abseil_namespace "{namespace[1] if namespace else ""}")\n',
+        "# The targets of dovetailConfig.cmake, which includes this file. //:install wrote it.\n"
     ]
+    archives = [component["archive"] for component in components if component["archive"]]
     for component in components:
         if component["archive"]:
-            prefix.copy(f"lib/lib{library_of(component)}.a", component["archive"])
+            prefix.add_copy(f"lib/lib{library_of(component)}.a", component["archive"])
         targets.append(cmake_target(component, files["abseil"]))
         package = package_of(component["name"])
-        prefix.write(f"lib/pkgconfig/{package}.pc", pkgconfig(component, version))
+        prefix.add_text(f"lib/pkgconfig/{package}.pc", pkgconfig(component, version))
 
-    prefix.write("lib/cmake/dovetail/dovetailTargets.cmake", "\n".join(targets))
+    prefix.add_text("lib/cmake/dovetail/dovetailTargets.cmake", "\n".join(targets))
+    options = pathlib.Path(headers["absl/base/options.h"]).read_text(encoding="utf-8")
+    namespace = re.search(r"#define ABSL_OPTION_INLINE_NAMESPACE_NAME (\w+)", options)
+    values = {
+        "ABSEIL": namespace[1] if namespace else "",
+        "COMPONENTS": ";".join(component["name"] for component in components),
+        "PROCESSOR": processor_of(archives[0]),
+        "VERSION": version,
+    }
     for name in ("dovetailConfig.cmake", "dovetailConfigVersion.cmake"):
-        template = pathlib.Path(f"tools/install/{name}.in").read_text(encoding="utf-8")
-        prefix.write(f"lib/cmake/dovetail/{name}", template.replace("@VERSION@", version))
-    prefix.copy("share/doc/dovetail/LICENSE", "LICENSE")
-    prefix.write("share/doc/dovetail/NOTICE", notices())
-    prefix.write(LIST, "".join(f"{name}\n" for name in [*prefix.files, LIST]))
+        text = pathlib.Path(f"tools/install/{name}.in").read_text(encoding="utf-8")
+        for key, value in values.items():
+            text = text.replace(f"@{key}@", value)
+        prefix.add_text(f"lib/cmake/dovetail/{name}", text)
+    prefix.add_copy("share/doc/dovetail/LICENSE", "LICENSE")
+    prefix.add_text("share/doc/dovetail/NOTICE", notices())
 
 
 def main() -> None:
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+    if len(sys.argv) != 2 or not sys.argv[1] or sys.argv[1].startswith("-"):
         sys.exit("usage: ./bazelw run //:install -- PREFIX")
     # (Relative to the directory that Bazel was called in.)
-    path = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / sys.argv[1]
-    prefix = Prefix(path)
-    prefix.remove_earlier()
-    install(prefix, json.loads(pathlib.Path("tools/install/files.json").read_text()))
-    print(f"install: {len(prefix.files)} files in {path}")
+    prefix = Prefix(pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), sys.argv[1]))
+    add_files(prefix, json.loads(pathlib.Path("tools/install/files.json").read_text()))
+    os.umask(0o022)  # an installation is for all users
+    try:
+        prefix.replace()
+    except OSError as error:
+        sys.exit(f"install: {error.filename or prefix.path}: {error.strerror}")
+    print(f"install: {len(prefix.files) + 1} files in {prefix.path}")
 
 
 if __name__ == "__main__":

@@ -145,6 +145,26 @@ def test_cmake_finds_it_if_its_version_serves(environment, tmp_path, wanted):
         assert found.groups() == (VERSION, str(include(environment)))
 
 
+@pytest.mark.parametrize(
+    ("components", "message"),
+    [
+        ("python kernels", ""),
+        ("python OPTIONAL_COMPONENTS copy", ""),
+        ("python copy", "no component copy. The C++ components are in what `./bazelw run"),
+    ],
+)
+def test_cmake_is_told_where_components_in_cpp_are(environment, tmp_path, components, message):
+    text = CMAKE_LISTS.replace("CONFIG)", f"CONFIG COMPONENTS {components})")
+    end = 'message(STATUS "minimum ${CMAKE_MINIMUM_REQUIRED_VERSION}|")\n'
+    (tmp_path / "CMakeLists.txt").write_text(text.replace("3.15...", "3.16...") + end)
+    program = f"{cmake.CMAKE_BIN_DIR}/cmake"
+    command = f"'{program}' -S . -B build -DPYTHON='{environment.python}' 2>&1"
+    output = " ".join(run("sh", "-c", command, cwd=tmp_path).split())
+    assert message in output
+    assert bool(re.search(r"found (\S+) in", output)) == (not message)
+    assert "minimum 3.16|" in output  # the project's own
+
+
 def test_scikit_build_core_and_pkgconf_find_it_by_its_entry_points(environment):
     expected = {
         "cmake.root": "share/cmake/dovetail/dovetailConfig.cmake",

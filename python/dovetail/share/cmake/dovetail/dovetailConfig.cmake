@@ -10,7 +10,26 @@
 #
 # There is no library to link. Extension modules get Python's own headers from find_package(Python); kernel libraries need
 # none.
-cmake_minimum_required(VERSION 3.15...3.31)
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.15...3.31)
+
+set(dovetail_FOUND TRUE)
+set(dovetail_NOT_FOUND_MESSAGE "")
+foreach(_dovetail_component IN LISTS dovetail_FIND_COMPONENTS)
+  set(dovetail_${_dovetail_component}_FOUND FALSE)
+  if(_dovetail_component MATCHES "^(python|kernels)$")
+    set(dovetail_${_dovetail_component}_FOUND TRUE)
+  elseif(dovetail_FIND_REQUIRED_${_dovetail_component})
+    set(dovetail_FOUND FALSE)
+    string(APPEND dovetail_NOT_FOUND_MESSAGE
+      "Dovetail's Python package has no component ${_dovetail_component}. The C++ components are in what "
+      "`./bazelw run //:install` makes, whose lib/cmake/dovetail dovetail_DIR must name (docs/cmake.md). ")
+  endif()
+endforeach()
+if(NOT dovetail_FOUND)
+  cmake_policy(POP)
+  return()
+endif()
 
 if(NOT TARGET dovetail::python)
   add_library(dovetail::python INTERFACE IMPORTED)
@@ -48,3 +67,5 @@ function(dovetail_add_kernels name)
     VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(${name} PRIVATE dovetail::kernels)
 endfunction()
+
+cmake_policy(POP)
