@@ -2,8 +2,8 @@
 
 #include "dovetail/copy.h"
 #include "dovetail/core/internal/block_cache.h"
-#include "dovetail/core/internal/interruption.h"
 #include "dovetail/core/internal/small_blocks.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/dovetail.h"
 #include "dovetail/trace.h"
 
