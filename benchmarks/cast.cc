@@ -14,7 +14,7 @@
 #include "benchmark/benchmark.h"
 #include "benchmarks/harness/machine.h"
 #include "dovetail/copy.h"
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/parallel.h"
 #include "dovetail/dovetail.h"
 
 #if defined(__x86_64__)

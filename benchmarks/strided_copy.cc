@@ -14,7 +14,7 @@
 
 #include "benchmark/benchmark.h"
 #include "benchmarks/harness/machine.h"
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/parallel.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/devices/cpu/copy/kernels/kernels.h"
 #include "dovetail/devices/cpu/copy/strided_copy.h"

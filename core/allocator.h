@@ -53,7 +53,7 @@ class Allocator {
   virtual absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) = 0;
 
   // Whether this allocates ordinary host memory and takes sizes up to kMostSmallBytes from the
-  // small blocks (internal/small_blocks.h). Callers may then take small blocks directly.
+  // small blocks (internal/blocks/small_blocks.h). Callers may then take small blocks directly.
   virtual bool gives_small_blocks() const { return false; }
 
   // Whether new memory of this size is all zeros. Callers can then skip the fill with zeros.

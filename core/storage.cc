@@ -6,9 +6,9 @@
 
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/device_backend.h"
-#include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/blocks/block_cache.h"
+#include "dovetail/core/internal/blocks/small_blocks.h"
 #include "dovetail/core/internal/exceptions.h"
-#include "dovetail/core/internal/small_blocks.h"
 #include "dovetail/core/internal/storage_access.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/trace/traced.h"

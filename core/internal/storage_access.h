@@ -14,8 +14,8 @@
 
 #include "dovetail/core/allocator.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/internal/block_cache.h"
-#include "dovetail/core/internal/small_blocks.h"
+#include "dovetail/core/internal/blocks/block_cache.h"
+#include "dovetail/core/internal/blocks/small_blocks.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/storage.h"
 #include "dovetail/core/trace/observed.h"

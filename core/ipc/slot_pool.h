@@ -44,7 +44,7 @@ class SlotPool {
   static SlotPool& OfDevices();
 
   // ResourceExhausted, with the processes that hold the memory, if there is no room. Cancelled if
-  // the wait was interrupted (core/internal/interruption.h).
+  // the wait was interrupted (core/internal/threads/interruption.h).
   absl::StatusOr<SlotHold> Allocate(size_t nbytes, const AllocateOptions& options = {});
 
   // Whether the memory was allocated here, or by another process in the same pool.

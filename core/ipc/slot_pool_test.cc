@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/core/ipc/segments_for_tests.h"
 #include "dovetail/core/testing/child_process.h"
 #include "gmock/gmock.h"

@@ -12,7 +12,7 @@
 #define DOVETAIL_CORE_TESTING_ANSWERS_H_
 
 #include "dovetail/core/config.h"
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/parallel.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

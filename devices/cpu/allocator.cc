@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/internal/address_sanitizer.h"
-#include "dovetail/core/internal/small_blocks.h"
+#include "dovetail/core/internal/blocks/small_blocks.h"
 #include "dovetail/devices/cpu/mapped_memory.h"
 
 namespace dovetail {

@@ -5,7 +5,7 @@
 //   allocator.Deallocate(*data, 100, nullptr);
 //
 // Three sources, by size:
-//   up to 64 KiB      free lists of the thread (core/internal/small_blocks.h)
+//   up to 64 KiB      free lists of the thread (core/internal/blocks/small_blocks.h)
 //   4 MiB and more    mappings on huge pages; the process caches some (mapped_memory.h)
 //   in between        malloc
 

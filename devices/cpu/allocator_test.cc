@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dovetail/core/internal/address_sanitizer.h"
-#include "dovetail/core/internal/small_blocks.h"
+#include "dovetail/core/internal/blocks/small_blocks.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

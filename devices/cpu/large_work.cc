@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "dovetail/core/internal/divided_loop.h"
-#include "dovetail/core/internal/interruption.h"
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/interruption.h"
+#include "dovetail/core/internal/threads/parallel.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

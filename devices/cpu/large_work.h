@@ -5,8 +5,8 @@
 //   bool done = work.Run(parts, [&](int64_t part) { … });   // parts: least_parts() to most_parts()
 //   if (!done) return LargeWork::Stopped();
 //
-// The threads are those of core/parallel.h; a stop is requested by core/internal/interruption.h. A
-// plain value; any thread.
+// The threads are those of core/internal/threads/parallel.h; a stop is requested by interruption.h
+// there. A plain value; any thread.
 
 #ifndef DOVETAIL_DEVICES_CPU_LARGE_WORK_H_
 #define DOVETAIL_DEVICES_CPU_LARGE_WORK_H_

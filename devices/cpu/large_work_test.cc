@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/core/testing/answers.h"
 #include "gtest/gtest.h"
 

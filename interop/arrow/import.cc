@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/blocks/block_cache.h"
 #include "dovetail/core/internal/tensor_builder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/trace/exchange.h"

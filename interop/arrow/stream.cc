@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/interop/arrow/error.h"
 #include "dovetail/interop/arrow/import.h"

@@ -21,7 +21,7 @@ inline namespace DOVETAIL_ABI {
 //   InvalidArgument  several arrays, a million arrays without elements in a row, a stream without
 //                    its functions, or what import.h refuses, with a remedy
 //   Internal         the producer failed; its message
-//   Cancelled        stopped by core/internal/interruption.h
+//   Cancelled        stopped by core/internal/threads/interruption.h
 absl::StatusOr<Tensor> FromArrow(ArrowArrayStream* stream);
 
 }  // namespace DOVETAIL_ABI

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/interop/arrow/export.h"
 #include "dovetail/interop/arrow/fixed_shape.h"
 #include "dovetail/interop/arrow/lists.h"

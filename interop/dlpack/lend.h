@@ -15,7 +15,7 @@
 
 #include "dlpack/dlpack.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/blocks/block_cache.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
 #include "dovetail/core/storage.h"

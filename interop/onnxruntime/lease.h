@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/blocks/block_cache.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/interop/onnxruntime/device_table.h"
 #include "dovetail/interop/onnxruntime/status.h"

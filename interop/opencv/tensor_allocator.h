@@ -13,7 +13,7 @@
 #include <opencv2/core.hpp>
 
 #include "dovetail/core/config.h"
-#include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/blocks/block_cache.h"
 #include "dovetail/core/storage.h"
 #include "dovetail/core/tensor.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dovetail/core/copy.h"
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/parallel.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/answers.h"
 #include "dovetail/core/testing/child_process.h"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "dovetail/core/copy.h"
+#include "dovetail/core/internal/threads/parallel.h"
 #include "dovetail/core/ipc/process_token.h"
 #include "dovetail/core/ipc/segment.h"
-#include "dovetail/core/parallel.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/answers.h"
 #include "dovetail/core/testing/child_process.h"

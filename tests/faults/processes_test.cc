@@ -10,7 +10,7 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/address_sanitizer.h"
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/parallel.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/answers.h"
 #include "dovetail/devices/cpu/backend.h"

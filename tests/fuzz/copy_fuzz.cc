@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dovetail/core/copy.h"
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/parallel.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/testing/guarded_memory.h"

@@ -4,8 +4,9 @@
 #   tests/other_libraries/run.sh                # all of them
 #   tests/other_libraries/run.sh tensorflow     # one
 #
-# Each has its packages in NAME.in, the pins and hashes of all in NAME.lock (made as third_party/python/requirements.in
-# says), and tests in NAME_test.py and NAME_*_test.py. The environments are those of tests/wheel_environment.sh.
+# Each has its packages in pins/NAME.in, the pins and hashes of all in pins/NAME.lock (made as
+# third_party/python/requirements.in says), and tests in NAME_test.py and NAME_*_test.py. The environments are those of
+# tests/wheel_environment.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,10 +15,10 @@ if (($#)); then
   names=("$@")
 else
   names=()
-  for pins in "$here"/*.lock; do names+=("$(basename "$pins" .lock)"); done
+  for pins in "$here"/pins/*.lock; do names+=("$(basename "$pins" .lock)"); done
 fi
 for name in "${names[@]}"; do
-  [[ -e $here/$name.lock ]] || { echo "run.sh: there is no $here/$name.lock" >&2 && exit 1; }
+  [[ -e $here/pins/$name.lock ]] || { echo "run.sh: there is no $here/pins/$name.lock" >&2 && exit 1; }
 done
 
 # Emulated GPUs, for tests that ask for them, and what runs beside oneapi_test.py.
@@ -28,7 +29,7 @@ path=$PWD/$here:$PWD/python/tests/testing:$PWD/bazel-bin/tests/emulator/python
 failed=()
 for name in "${names[@]}"; do
   echo "== $name"
-  directory=$(tests/wheel_environment.sh "$name" "$here/$name.lock")
+  directory=$(tests/wheel_environment.sh "$name" "$here/pins/$name.lock")
   # From another directory, and with nothing of the source tree but tests and emulated GPUs on the path: the wheel
   # is tested.
   tests=("$PWD/$here/${name}"_*test.py)

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/parallel.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/tests/stress/steps.h"
 

@@ -1,9 +1,9 @@
 // C functions of a shared object that contains a copy of Dovetail.
 
 #include "dovetail/copy.h"
-#include "dovetail/core/internal/block_cache.h"
-#include "dovetail/core/internal/interruption.h"
-#include "dovetail/core/internal/small_blocks.h"
+#include "dovetail/core/internal/blocks/block_cache.h"
+#include "dovetail/core/internal/blocks/small_blocks.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/dovetail.h"
 #include "dovetail/trace.h"
 

@@ -1,5 +1,5 @@
 """This repository's rules for files: at most 400 lines, an opening comment, an include guard, the
-name of the distribution, includes that go down, a kit that stands apart."""
+name of the distribution, includes that go down, a kit that stands apart, small folders."""
 
 import pathlib
 import re
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from distribution import check_distribution
 from floors import check_floors
+from folders import check_folders
 from kit import check_kit
 
 LONGEST = 400
@@ -73,7 +74,7 @@ CHECKS = [
 
 def check(workspace: pathlib.Path, names: list[str]) -> list[str]:
     """The problems of these files, one line each."""
-    problems = []
+    problems = [*check_folders(names)]
     for name in names:
         if "/corpus/" in name:  # inputs of fuzzers, which are bytes
             continue

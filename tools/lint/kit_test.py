@@ -11,7 +11,7 @@ from kit import check_kit
         ("conformance/python/dlpack_conformance/run.py", "    import dovetail as dt"),
         ("conformance/tests/python/BUILD", '        "//python:dovetail",'),
         ("interop/dlpack/BUILD", '        "//conformance/cpp:suite",'),
-        ("core/tensor_test.cc", '#include "dlpack_conformance/suite.h"'),
+        ("core/tests/tensor_test.cc", '#include "dlpack_conformance/suite.h"'),
         ("python/tests/testing/managed.py", "from dlpack_conformance.structs import DLTensor"),
     ],
 )

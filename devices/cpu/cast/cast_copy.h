@@ -20,7 +20,7 @@ inline namespace DOVETAIL_ABI {
 // They do not overlap. A stride of 0 in `src` repeats an element. Any thread. Errors:
 //   InvalidArgument     there is no cast between the types
 //   ResourceExhausted   there is no memory to unpack elements that share bytes
-//   Cancelled           the cast was stopped before its end (core/internal/interruption.h)
+//   Cancelled           the cast was stopped before its end (core/internal/threads/interruption.h)
 absl::Status CastStrided(const TensorView& dst, const TensorView& src);
 
 }  // namespace DOVETAIL_ABI

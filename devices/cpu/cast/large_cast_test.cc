@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dovetail/core/copy.h"
-#include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/answers.h"
 #include "dovetail/core/testing/failing_new.h"

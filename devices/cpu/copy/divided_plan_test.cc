@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/core/testing/answers.h"
 #include "dovetail/devices/cpu/copy/testing/copy_case.h"
 #include "gtest/gtest.h"

@@ -16,7 +16,7 @@
 
 #include <optional>
 
-#include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/trace/observed.h"
 #include "dovetail/python/exchange/base/call_site.h"

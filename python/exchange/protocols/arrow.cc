@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/interop/arrow/c_data.h"
 #include "dovetail/interop/arrow/export.h"
 #include "dovetail/interop/arrow/fixed_shape.h"

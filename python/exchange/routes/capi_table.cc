@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "dovetail/core/dtype.h"
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/parallel.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/core/version.h"
 #include "dovetail/interop/dlpack/device_table.h"

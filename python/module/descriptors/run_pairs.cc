@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "dovetail/core/internal/interruption.h"
 #include "dovetail/core/internal/odometer.h"
+#include "dovetail/core/internal/threads/interruption.h"
 
 namespace dovetail::python {
 namespace {

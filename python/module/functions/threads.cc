@@ -1,6 +1,6 @@
 #include "dovetail/python/module/functions/functions.h"
 
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/parallel.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/integers.h"
 

@@ -21,8 +21,8 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
-#include "dovetail/core/internal/interruption.h"
 #include "dovetail/core/internal/odometer.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/tensor.h"
 #include "dovetail/python/module/values/scalar.h"

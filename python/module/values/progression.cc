@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "dovetail/core/internal/element.h"
-#include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/threads/interruption.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/without_gil.h"
 #include "dovetail/python/module/values/elements.h"

@@ -7,9 +7,9 @@
 #include <random>
 #include <vector>
 
+#include "dovetail/core/internal/threads/parallel.h"
 #include "dovetail/core/layout.h"
 #include "dovetail/core/packing.h"
-#include "dovetail/core/parallel.h"
 #include "dovetail/core/testing/fake_backend.h"
 #include "dovetail/core/testing/guarded_memory.h"
 #include "dovetail/devices/cpu/copy/bits/bit_runs.h"

@@ -24,7 +24,7 @@ class BitLoops {
   BitLoops(const TensorView& dst, const TensorView& src);
 
   // dst and src do not overlap. The upper bits of padded elements are cleared. False if the copy
-  // was stopped (core/internal/interruption.h).
+  // was stopped (core/internal/threads/interruption.h).
   [[nodiscard]] bool Copy(void* dst, const void* src) const;
 
  private:

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "dlpack_conformance/planted.h"
+#include "dlpack_conformance/planted/planted.h"
 #include "dlpack_conformance/report.h"
 #include "dlpack_conformance/suite.h"
 #include "gmock/gmock.h"

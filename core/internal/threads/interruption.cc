@@ -1,4 +1,4 @@
-#include "dovetail/core/internal/interruption.h"
+#include "dovetail/core/internal/threads/interruption.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

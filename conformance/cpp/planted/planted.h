@@ -5,8 +5,8 @@
 //
 // A fault is the id of a rule, or the id and a way to break it: "consumer.deletes twice".
 
-#ifndef DLPACK_CONFORMANCE_PLANTED_H_
-#define DLPACK_CONFORMANCE_PLANTED_H_
+#ifndef DLPACK_CONFORMANCE_PLANTED_PLANTED_H_
+#define DLPACK_CONFORMANCE_PLANTED_PLANTED_H_
 
 #include <cstdint>
 #include <functional>
@@ -59,4 +59,4 @@ struct Library {
 
 }  // namespace dlpack_conformance::planted
 
-#endif  // DLPACK_CONFORMANCE_PLANTED_H_
+#endif  // DLPACK_CONFORMANCE_PLANTED_PLANTED_H_

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "dlpack_conformance/elements.h"
-#include "dlpack_conformance/planted.h"
+#include "dlpack_conformance/planted/planted.h"
 
 namespace dlpack_conformance::planted {
 namespace {

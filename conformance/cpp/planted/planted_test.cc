@@ -1,6 +1,6 @@
 // Each fault of a planted library breaks its rule, and the suite reports no other one.
 
-#include "dlpack_conformance/planted.h"
+#include "dlpack_conformance/planted/planted.h"
 
 #include <cctype>
 #include <map>

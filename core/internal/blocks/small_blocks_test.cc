@@ -1,4 +1,4 @@
-#include "dovetail/core/internal/small_blocks.h"
+#include "dovetail/core/internal/blocks/small_blocks.h"
 
 #include <cstdint>
 #include <cstring>

@@ -12,8 +12,8 @@
 // the default is 256 KiB, and 0 keeps nothing. Under AddressSanitizer nothing is kept, so that a
 // use after free is detected. A forked child keeps the blocks of the forking thread.
 
-#ifndef DOVETAIL_CORE_INTERNAL_SMALL_BLOCKS_H_
-#define DOVETAIL_CORE_INTERNAL_SMALL_BLOCKS_H_
+#ifndef DOVETAIL_CORE_INTERNAL_BLOCKS_SMALL_BLOCKS_H_
+#define DOVETAIL_CORE_INTERNAL_BLOCKS_SMALL_BLOCKS_H_
 
 #include <atomic>
 #include <bit>
@@ -147,4 +147,4 @@ void TrimSmallBlocks();
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_INTERNAL_SMALL_BLOCKS_H_
+#endif  // DOVETAIL_CORE_INTERNAL_BLOCKS_SMALL_BLOCKS_H_

@@ -8,8 +8,8 @@
 // kBlocksPerThread blocks of a size and frees them when it ends. Under AddressSanitizer the cache
 // is off, so that a use after free is detected.
 
-#ifndef DOVETAIL_CORE_INTERNAL_BLOCK_CACHE_H_
-#define DOVETAIL_CORE_INTERNAL_BLOCK_CACHE_H_
+#ifndef DOVETAIL_CORE_INTERNAL_BLOCKS_BLOCK_CACHE_H_
+#define DOVETAIL_CORE_INTERNAL_BLOCKS_BLOCK_CACHE_H_
 
 #include <cstddef>
 #include <new>
@@ -73,4 +73,4 @@ inline void FreeBlock(void* block) noexcept {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_INTERNAL_BLOCK_CACHE_H_
+#endif  // DOVETAIL_CORE_INTERNAL_BLOCKS_BLOCK_CACHE_H_

@@ -8,8 +8,8 @@
 // block the signals that a program handles. A child process made by fork() has none of these
 // threads and starts its own.
 
-#ifndef DOVETAIL_CORE_PARALLEL_H_
-#define DOVETAIL_CORE_PARALLEL_H_
+#ifndef DOVETAIL_CORE_INTERNAL_THREADS_PARALLEL_H_
+#define DOVETAIL_CORE_INTERNAL_THREADS_PARALLEL_H_
 
 #include <cstdint>
 
@@ -39,4 +39,4 @@ void ParallelFor(int64_t parts, absl::FunctionRef<void(int64_t)> body);
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_PARALLEL_H_
+#endif  // DOVETAIL_CORE_INTERNAL_THREADS_PARALLEL_H_

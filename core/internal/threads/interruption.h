@@ -7,8 +7,8 @@
 // Long work asks every few dozen megabytes, on the thread that started it. Each thread has scopes
 // of its own.
 
-#ifndef DOVETAIL_CORE_INTERNAL_INTERRUPTION_H_
-#define DOVETAIL_CORE_INTERNAL_INTERRUPTION_H_
+#ifndef DOVETAIL_CORE_INTERNAL_THREADS_INTERRUPTION_H_
+#define DOVETAIL_CORE_INTERNAL_THREADS_INTERRUPTION_H_
 
 #include "dovetail/core/config.h"
 
@@ -42,4 +42,4 @@ class ScopedInterruption {
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_INTERNAL_INTERRUPTION_H_
+#endif  // DOVETAIL_CORE_INTERNAL_THREADS_INTERRUPTION_H_

@@ -1,4 +1,4 @@
-#include "dovetail/core/parallel.h"
+#include "dovetail/core/internal/threads/parallel.h"
 
 #include <pthread.h>
 #include <sched.h>

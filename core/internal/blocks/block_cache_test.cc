@@ -1,4 +1,4 @@
-#include "dovetail/core/internal/block_cache.h"
+#include "dovetail/core/internal/blocks/block_cache.h"
 
 #include <set>
 #include <thread>
