@@ -55,7 +55,7 @@ OF_CUDA = "must be on a cuda device"
 
 @contextlib.contextmanager
 def index(folder):
-    """Serve the folder's files, and yield the index's address. What it lacks is pip's index's."""
+    """Serve the folder's files, and yield the index's address. Other names are redirected."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -93,7 +93,15 @@ def usual_index():
     """The address of pip's index."""
     command = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return (done.stdout.strip() or "https://pypi.org/simple").rstrip("/") + "/"
+    address = os.environ.get("PIP_INDEX_URL") or done.stdout.strip() or "https://pypi.org/simple"
+    return address.rstrip("/") + "/"
+
+
+def settings(**more):
+    """The environment variables of a pip that reaches the index without a proxy."""
+    direct = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
+    direct = ",".join(filter(None, [direct, "127.0.0.1"]))
+    return {**os.environ, "NO_PROXY": direct, "no_proxy": direct, **more}
 
 
 def plain(name):
@@ -102,22 +110,22 @@ def plain(name):
 
 
 class Environment:
-    """An empty environment of a CPython, whose pip has the index and no other for our names."""
+    """An empty environment of a CPython. Fails if pip takes one of our names from elsewhere."""
 
     def __init__(self, one, folder, address):
         python_tests.run(one.path, "-m", "venv", folder)
         self._folder, self._address = folder, address
-        self._ours = {}  # what pip took from the index: the requirement by the name
+        self._ours = {}  # name → requirement, as pip took it from the index
         self.bin = folder / "bin"
 
     def _pip(self, *words, **options):
         pip = [self.bin / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        options.setdefault("env", dict(os.environ, NO_PROXY="127.0.0.1", no_proxy="127.0.0.1"))
+        options.setdefault("env", settings())
         return python_tests.run(*pip, *words, cwd=self._folder, **options)
 
     def _from_index(self, *words, **options):
         report = self._folder / "report.json"
-        # Wheels of our names alone, which run nothing before it is known where they are from.
+        # Our names as wheels only: an sdist would run code before its origin is checked.
         only = ["--only-binary", ",".join(OURS)]
         address = ["--index-url", self._address, "--no-cache-dir"]
         self._pip(*address, *only, "--report", report, *words, **options)
@@ -140,15 +148,12 @@ class Environment:
         """Install a package, which is built with what pip has taken from the index."""
         constraints = self._folder / "constraints.txt"
         constraints.write_text("".join(f"{one}\n" for one in self._ours.values()))
-        settings = {
-            "CUDAARCHS": "80",  # one generation of GPUs compiles faster
-            **os.environ,
-            "NO_PROXY": "127.0.0.1",
-            "no_proxy": "127.0.0.1",
-            "PIP_CONSTRAINT": str(constraints),  # of older pips
-            "PIP_BUILD_CONSTRAINT": str(constraints),
-        }
-        self._from_index(source, env=settings)
+        variables = settings(
+            CUDAARCHS=os.environ.get("CUDAARCHS", "80"),  # one generation of GPUs compiles faster
+            PIP_CONSTRAINT=str(constraints),  # read by older versions of pip
+            PIP_BUILD_CONSTRAINT=str(constraints),
+        )
+        self._from_index(source, env=variables)
 
     def install_torch(self):
         """Install PyTorch's build for the CPU alone, if pip finds it."""
@@ -182,7 +187,7 @@ def try_out(one, address, folder):
     said = environment.output(python, "-I", HERE / "wheels/smoke.py", source_version.read())
     yield f"dovetail-dlpack {source_version.read()}: {said}"
     environment.install_torch()
-    yield environment.output(python, HERE / "wheels/page.py", ROOT / "docs/start.md")
+    yield environment.output(python, HERE / "wheels/page.py", ROOT / "docs/start.md", "torch")
     for name in PACKAGES:
         if name == "extension_cuda" and not (os.environ.get("CUDACXX") or shutil.which("nvcc")):
             yield f"{name} left out for want of nvcc"
@@ -207,10 +212,11 @@ def main():
     folder = parser.parse_args().folder.resolve()
     pythons = [one for one in python_tests.find().values() if one.path and wheels_of(one, folder)]
     if not pythons:
-        raise SystemExit(f"from_index: no CPython of this machine has a wheel in {folder}")
+        version = source_version.read()
+        raise SystemExit(f"from_index: no CPython here has a wheel of {version} in {folder}")
     with tempfile.TemporaryDirectory() as served:
         for name in OURS:
-            for wheel in folder.glob(f"{name.replace('-', '_')}-*"):
+            for wheel in folder.glob(f"{name.replace('-', '_')}-*.whl"):
                 shutil.copy(wheel, served)
         with index(served) as address:
             for one in pythons:

@@ -17,10 +17,12 @@ from typing import NamedTuple
 
 class Library(NamedTuple):
     header: str  # the end of the path of the header that has the version
-    macros: list[str]  # that hold the parts of the version
+    macros: list[
+        str
+    ]  # that hold the parts of the version, or one with two digits a part (220108: 22.1.8)
     license: str  # its SPDX identifier, or an expression of several
     purl: str
-    part: str = ""  # of what the purl names
+    part: str = ""  # subpath of the purl
 
 
 LIBRARIES = [
@@ -73,15 +75,16 @@ def component(path: str) -> dict:
     missing = [name for name in library.macros if name not in macros]
     if missing:
         raise SystemExit(f"make_sbom: {path} does not define {', '.join(missing)}")
-    version = ".".join(macros[name] for name in library.macros)
-    if library.macros == ["_LIBCPP_VERSION"]:  # 220108 is 22.1.8
-        version = ".".join(str(int(version[i : i + 2])) for i in (0, 2, 4))
+    parts = [macros[name] for name in library.macros]
+    if len(parts) == 1:
+        parts = [str(int(two)) for two in re.findall("..", parts[0])]
+    version = ".".join(parts)
     purl = f"{library.purl}@{version}{library.part}"
     is_expression = " " in library.license
     return {
         "bom-ref": purl,
         "type": "library",
-        "name": library.purl.rpartition("/")[2],
+        "name": library.part.lstrip("#") or library.purl.rpartition("/")[2],
         "version": version,
         "purl": purl,
         "licenses": [

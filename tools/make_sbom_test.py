@@ -38,7 +38,7 @@ def test_a_version_has_a_macro_for_each_part(components):
 
 def test_libcxx_has_one_macro_and_a_license_with_an_exception(components):
     (libcxx,) = components("libcxx/include/__config")
-    assert (libcxx["name"], libcxx["version"]) == ("llvm-project", "22.1.8")
+    assert (libcxx["name"], libcxx["version"]) == ("libcxx", "22.1.8")
     assert libcxx["purl"] == "pkg:github/llvm/llvm-project@22.1.8#libcxx"
     assert libcxx["licenses"] == [{"expression": "Apache-2.0 WITH LLVM-exception"}]
 

@@ -3,8 +3,8 @@
 For each interpreter it builds the wheel, installs it with the libraries that have wheels for that
 interpreter into an environment under ~/.cache/dovetail/pythons, and runs each test file in a
 process of its own. Tests that import a library, or a module of the build, that is not there count
-as skipped; a file that does so at its top, as one. Interpreters: those of pyenv, /usr/bin and PATH,
-and those that third_party/cpython builds. The exit status is 1 if a test failed or an interpreter
+as skipped; a file that does so at its top, as one. Interpreters: those of pyenv, /usr/bin and PATH
+that have their headers, and those that third_party/cpython builds. The exit status is 1 if a test failed or an interpreter
 could not be tried.
 """
 
@@ -125,7 +125,8 @@ def chosen(names):
     for name in names:
         one = found.get(name) or (probe(name) if "/" in name else None)
         if one is None:
-            raise SystemExit(f"pythons: there is no Python {name}; there are {', '.join(found)}")
+            have = ", ".join(found)
+            raise SystemExit(f"pythons: no Python {name} with its headers; there are {have}")
         result.append(one)
     return result
 

@@ -3,7 +3,7 @@
 
     --notes FILE        writes the release's section of CHANGELOG.md
     --checksums FOLDER  writes FOLDER/SHA256SUMS, for `sha256sum --check`
-    --draft             tests alone the tag and that CHANGELOG.md has a section
+    --draft             checks only the tag and that CHANGELOG.md has the section
 
 Fails if the tag is not that of bazel/version.bzl, if the commit is not one of origin/main, if
 CHANGELOG.md calls the version unreleased or says nothing of it, or if tests/released/names.txt is
@@ -49,7 +49,7 @@ def check_on_main():
     """Raises ValueError if the commit is not one of origin/main."""
     command = ["git", "merge-base", "--is-ancestor", "HEAD", "origin/main"]
     if subprocess.run(command, cwd=ROOT, check=False).returncode:
-        raise ValueError("the commit is not on origin/main: merge it first, then tag it")
+        raise ValueError("the commit is not on origin/main: merge it, git fetch, then tag it")
 
 
 def checksums(folder):

@@ -1,5 +1,7 @@
 """release_page.py: which tags it takes, and what it writes."""
 
+import subprocess
+
 import pytest
 import release_page
 
@@ -60,6 +62,21 @@ def test_the_list_of_public_names_must_be_of_the_version():
     release_page.check_names("# The public names of 0.2.0. A command writes them.\n", "0.2.0")
     with pytest.raises(ValueError, match="renew"):
         release_page.check_names("# The public names of 0.1.0. A command writes them.\n", "0.2.0")
+
+
+def test_a_commit_beside_main_is_refused(tmp_path, monkeypatch):
+    def git(*words):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    monkeypatch.setattr(release_page, "ROOT", tmp_path)
+    git("init", "--quiet")
+    git("commit", "--allow-empty", "--message=first")
+    git("update-ref", "refs/remotes/origin/main", "HEAD")
+    release_page.check_on_main()
+    git("commit", "--allow-empty", "--message=second")
+    with pytest.raises(ValueError, match="origin/main"):
+        release_page.check_on_main()
 
 
 def test_checksums_are_those_of_all_files_but_their_own(tmp_path):

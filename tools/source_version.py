@@ -6,13 +6,9 @@ import re
 FILE = pathlib.Path(__file__).absolute().parent.parent / "bazel/version.bzl"
 
 
-def parse(text):
-    """The version that the text of version.bzl defines."""
-    return re.search(r'^VERSION = "(.+)"$', text, re.MULTILINE)[1]
-
-
 def read():
-    return parse(FILE.read_text(encoding="utf-8"))
+    text = FILE.read_text(encoding="utf-8")
+    return re.search(r'^VERSION = "(.+)"$', text, re.MULTILINE)[1]
 
 
 if __name__ == "__main__":

@@ -11,15 +11,12 @@ import os
 import pathlib
 import re
 
+import source_version
+
 import dovetail
 
 HEADERS = pathlib.Path("tests/released/headers")
 OPENING = "# The public names of {version}. ./bazelw run //tests/released:renew writes this file.\n"
-
-
-def version() -> str:
-    text = pathlib.Path("bazel/version.bzl").read_text(encoding="utf-8")
-    return re.search(r'^VERSION = "(.+)"$', text, re.MULTILINE)[1]
 
 
 def _exported(file: pathlib.Path) -> list[str]:
@@ -62,7 +59,7 @@ def headers_on_pages() -> set[str]:
 
 def main() -> None:
     names = sorted(python_names() | headers_on_pages())
-    text = OPENING.format(version=version()) + "".join(f"{name}\n" for name in names)
+    text = OPENING.format(version=source_version.read()) + "".join(f"{name}\n" for name in names)
     target = pathlib.Path(os.environ["BUILD_WORKSPACE_DIRECTORY"], "tests/released/names.txt")
     target.write_text(text, encoding="utf-8")
     print(f"{len(names)} names: {target}")

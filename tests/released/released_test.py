@@ -8,6 +8,7 @@ import re
 
 import public_names
 import pytest
+import source_version
 
 CHANGELOG = """# Changelog
 
@@ -45,7 +46,7 @@ def released() -> list[str]:
 def test_no_released_name_is_gone_that_was_not_deprecated_for_a_minor_version(released):
     changelog = pathlib.Path("CHANGELOG.md").read_text(encoding="utf-8")
     gone = set(released[1:]) - public_names.python_names() - public_names.headers()
-    unannounced = sorted(gone - deprecated(changelog, public_names.version()))
+    unannounced = sorted(gone - deprecated(changelog, source_version.read()))
     assert not unannounced, (
         "the last release had these names. Keep them, with `- Deprecated:` in CHANGELOG.md, until "
         "the next minor version. Of a version that is not released yet, run "
@@ -55,7 +56,7 @@ def test_no_released_name_is_gone_that_was_not_deprecated_for_a_minor_version(re
 
 def test_the_list_is_of_this_version_or_an_earlier_one(released):
     recorded = re.match(r"# The public names of (\d+\.\d+\.\d+)\.", released[0])[1]
-    assert minor(recorded) <= minor(public_names.version())
+    assert minor(recorded) <= minor(source_version.read())
     assert released[1:] == sorted(released[1:])
 
 

@@ -162,7 +162,7 @@ class Prefix:
         self.files[name] = pathlib.Path(source).read_bytes()
 
     def replace(self) -> None:
-        """Writes the files, and removes those of an earlier installation that are none of them.
+        """Writes the files, then removes those of an earlier installation that this one lacks.
 
         If it fails midway, the list has the old and the new names: the next call completes it.
         """
@@ -184,7 +184,7 @@ class Prefix:
         except FileNotFoundError:
             return []
         for name in names:
-            # (Normalized, as two spellings of a name would be two files.)
+            # (A second spelling of a name would be taken for another file, and removed.)
             if not name.isprintable() or os.path.normpath(name) != name or name[0] in "./":
                 sys.exit(f"install: {path} is no list of installed files: it has {name!r}")
             self._check(name)

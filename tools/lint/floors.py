@@ -20,6 +20,7 @@ FLOORS = (
     "python/module/tensor",
     "python/module/descriptors",
     "python/module/ipc",
+    "python/module/reshard",
     "python/module/streams",
     "python/module/trace",
     "python/module/functions",

@@ -22,6 +22,11 @@ def test_an_action_without_commit_or_version_is_found(line, used):
     assert len(_pins(line.format(used), used)) == 1
 
 
+def test_a_part_of_a_commit_is_no_pin():
+    used = f"actions/checkout@{COMMIT[:7]}"
+    assert len(_pins(f"uses: {used} # v7.0.1", used)) == 1
+
+
 def test_a_pinned_action_passes():
     used = f"actions/checkout@{COMMIT}"
     assert not _pins(f"steps: - uses: {used} # v7.0.1", used)

@@ -1,8 +1,8 @@
-"""Runs the Python of a page with the packages that are installed: page.py docs/start.md
+"""Runs the Python of a page: page.py docs/start.md [PACKAGE…]
 
-Each block runs alone, as //docs/site:pages_test runs it beside all libraries. Blocks that import a
-package that is not here are left out. Prints how many ran, and fails if one did not do what the
-page says.
+Each block runs alone, as //docs/site:pages_test runs it beside all libraries. Blocks that import
+one of the PACKAGEs are left out if that is not installed. Prints how many ran, and fails if one did
+not do what the page says.
 """
 
 import contextlib
@@ -13,15 +13,11 @@ import pathlib
 import re
 import sys
 
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-IMPORT = re.compile(r"^(?:>>> )?(?:import|from) ([^#\n]+)", re.MULTILINE)
+BLOCK = re.compile(r"^(<!-- not run: .*-->\n+)?```python\n((?:.*\n)*?)```$", re.MULTILINE)
 
 
-def missing(code):
-    """The packages that a block imports and that are not installed."""
-    lines = [found.partition(" import ")[0].split(",") for found in IMPORT.findall(code)]
-    names = {name.split()[0].partition(".")[0] for line in lines for name in line}
-    return sorted(name for name in names if importlib.util.find_spec(name) is None)
+def imports(code, package):
+    return re.search(rf"^(>>> )?\s*(import|from) .*\b{package}\b", code, re.MULTILINE)
 
 
 def run(code, name):
@@ -38,18 +34,16 @@ def run(code, name):
 
 def main():
     page = pathlib.Path(sys.argv[1])
-    ran, absent = 0, set()
-    for code in BLOCK.findall(page.read_text(encoding="utf-8")):
-        if lacking := missing(code):
-            absent.update(lacking)
-        elif run(code, page.name):
-            ran += 1
-        else:
+    absent = [name for name in sys.argv[2:] if importlib.util.find_spec(name) is None]
+    codes = [code for remark, code in BLOCK.findall(page.read_text(encoding="utf-8")) if not remark]
+    able = [code for code in codes if not any(imports(code, package) for package in absent)]
+    for code in able:
+        if not run(code, page.name):
             raise SystemExit(f"page: {page.name} shows something else")
-    if not ran:
+    if not able:
         raise SystemExit(f"page: {page.name} has no block that could run")
-    without = f", without those of {', '.join(sorted(absent))}" if absent else ""
-    print(f"{ran} programs of {page.name}{without}")
+    without = f" of {len(codes)}, for want of {', '.join(absent)}" if len(able) < len(codes) else ""
+    print(f"{len(able)} programs of {page.name}{without}")
 
 
 if __name__ == "__main__":

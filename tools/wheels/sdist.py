@@ -6,7 +6,7 @@
 
 Both have all committed files but those that .gitattributes leaves out. The source distribution has
 the metadata as PKG-INFO, and pip builds it by dovetail_build.py. A commit gives the same bytes,
-whatever git's settings, the time and the path are.
+whatever git's configuration, the time and the path are.
 """
 
 import argparse
@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import source_version  # noqa: E402
 
-# A user's settings, which would change what the archive has.
+# Override a user's settings that would change the archive.
 SETTINGS = ("tar.umask=0022", "core.autocrlf=false", f"core.attributesFile={os.devnull}")
 
 
@@ -33,7 +33,7 @@ def write(folder, name, *options):
     command = [*git, "archive", f"--prefix={name}/", *options, "HEAD"]
     tar = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
     compressed = io.BytesIO()
-    # (gzip.compress() says in the header which version of Python it is of.)
+    # (gzip.compress() writes a header that depends on the version of Python.)
     with gzip.GzipFile("", "wb", fileobj=compressed, mtime=0) as file:
         file.write(tar)
     archive = pathlib.Path(folder) / f"{name}.tar.gz"

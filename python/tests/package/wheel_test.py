@@ -150,7 +150,10 @@ def test_cmake_finds_it_if_its_version_serves(environment, tmp_path, wanted):
     [
         ("python kernels", ""),
         ("python OPTIONAL_COMPONENTS copy", ""),
-        ("python copy", "no component copy. The C++ components are in what `./bazelw run"),
+        (
+            "python copy",
+            "no component copy. For the C++ components, install Dovetail by `./bazelw run",
+        ),
     ],
 )
 def test_cmake_is_told_where_components_in_cpp_are(environment, tmp_path, components, message):

@@ -22,8 +22,8 @@ foreach(_dovetail_component IN LISTS dovetail_FIND_COMPONENTS)
   elseif(dovetail_FIND_REQUIRED_${_dovetail_component})
     set(dovetail_FOUND FALSE)
     string(APPEND dovetail_NOT_FOUND_MESSAGE
-      "Dovetail's Python package has no component ${_dovetail_component}. The C++ components are in what "
-      "`./bazelw run //:install` makes, whose lib/cmake/dovetail dovetail_DIR must name (docs/cmake.md). ")
+      "Dovetail's Python package has no component ${_dovetail_component}. For the C++ components, install Dovetail by "
+      "`./bazelw run //:install -- PREFIX` and set dovetail_DIR to PREFIX/lib/cmake/dovetail (docs/cmake.md). ")
   endif()
 endforeach()
 if(NOT dovetail_FOUND)
