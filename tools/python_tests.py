@@ -4,8 +4,8 @@ For each interpreter it builds the wheel, installs it with the libraries that ha
 interpreter into an environment under ~/.cache/dovetail/pythons, and runs each test file in a
 process of its own. Tests that import a library, or a module of the build, that is not there count
 as skipped; a file that does so at its top, as one. Interpreters: those of pyenv, /usr/bin and PATH
-that have their headers, and those that third_party/cpython builds. The exit status is 1 if a test failed or an interpreter
-could not be tried.
+that have their headers, and those that third_party/cpython builds. The exit status is 1 if a test
+failed or an interpreter could not be tried.
 """
 
 import argparse
