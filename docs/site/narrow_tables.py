@@ -19,8 +19,8 @@ BETWEEN_WORDS = re.compile(r"(?<=/)(?=\w)|(?<=[^\W_]_)(?=[^\W_])|(?<=::)|(?<=\.)
 # its longest cell.
 COLUMNS = 3
 CHARACTERS = 45
-# A table of two columns becomes cards if the longest cells of both have at least so many characters:
-# a phone (360 pixels) would break the names of the first column.
+# A table of two columns becomes cards if the longest cells of both have at least so many
+# characters: a phone (360 pixels) would break the names of the first column.
 FIRST, SECOND = 30, 45
 
 
