@@ -161,10 +161,10 @@ class Environment:
         with contextlib.suppress(subprocess.CalledProcessError):
             self._pip("--only-binary=:all:", build, capture_output=True)
 
-    def output(self, *command):
+    def output(self, *command, statuses=(0,)):
         words = [str(word) for word in command]
         done = subprocess.run(words, cwd=self._folder, capture_output=True, text=True, check=False)
-        if done.returncode:
+        if done.returncode not in statuses:
             raise SystemExit(f"from_index: {' '.join(words)} fails:\n{done.stdout}{done.stderr}")
         return done.stdout.strip()
 
@@ -194,7 +194,9 @@ def try_out(one, address, folder):
             continue
         call_package(environment, name, folder)
         yield name
-    yield environment.output(environment.bin / "dlpack-conformance", "numpy").splitlines()[0]
+    # (1: this NumPy breaks a rule, as 2.2 does, the last one for CPython 3.10.)
+    kit = environment.bin / "dlpack-conformance"
+    yield environment.output(kit, "numpy", statuses=(0, 1)).splitlines()[0]
 
 
 def wheels_of(one, folder):
