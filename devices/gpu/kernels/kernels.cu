@@ -20,8 +20,9 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace gpu {
-namespace {
 
+// (In no unnamed namespace: nvcc names what is in one after the path of the build, so that no two
+// builds are the same.)
 template <typename Kernel>
 __device__ __forceinline__ void RunPhases(const typename Kernel::Arguments& arguments) {
   if constexpr (Kernel::kPhases == 1) {
@@ -34,8 +35,6 @@ __device__ __forceinline__ void RunPhases(const typename Kernel::Arguments& argu
     Kernel::template Run<1>(arguments, blockIdx.x, threadIdx.x, shared);
   }
 }
-
-}  // namespace
 
 #define DOVETAIL_GPU_KERNEL(name, ...)                                               \
   extern "C" __global__ void __launch_bounds__(kBlockThreads)                        \
