@@ -35,8 +35,8 @@ WARNINGS = [
     "-Wno-missing-field-initializers",
 ]
 
-# Options for libraries that loop over elements: optimised in Bazel's default mode, too. Without them a transpose of 2000 x 2000
-# floats took 45 times as long as with `-c opt`. (Casts have -O3 in every mode, devices/cpu/cast/BUILD.)
+# Options for libraries that loop over elements: optimised in Bazel's default mode, too. Without them a transpose of
+# 2000 x 2000 floats took 45 times as long as with `-c opt`. (Casts have -O3 in every mode: devices/cpu/cast/BUILD.)
 LOOPS = select({
     "//bazel:fastbuild": ["-O2"],
     "//conditions:default": [],

@@ -59,15 +59,9 @@ def index(folder):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        wheels.tools() / "pypi-server",
-        "run",
-        "--interface",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
-    command += ["--fallback-url", usual_index(), "--authenticate", ".", "--passwords", ".", folder]
+    command = [wheels.tools() / "pypi-server", "run", folder, "--fallback-url", usual_index()]
+    command += ["--interface", "127.0.0.1", "--port", str(port)]
+    command += ["--authenticate", ".", "--passwords", "."]
     address = f"http://127.0.0.1:{port}/simple/"
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with tempfile.TemporaryFile("w+") as log:

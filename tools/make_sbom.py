@@ -17,9 +17,7 @@ from typing import NamedTuple
 
 class Library(NamedTuple):
     header: str  # the end of the path of the header that has the version
-    macros: list[
-        str
-    ]  # that hold the parts of the version, or one with two digits a part (220108: 22.1.8)
+    macros: list[str]  # of the version's parts, or one with two digits for each (220108: 22.1.8)
     license: str  # its SPDX identifier, or an expression of several
     purl: str
     part: str = ""  # subpath of the purl

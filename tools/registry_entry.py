@@ -16,7 +16,7 @@ import sys
 import source_version
 
 ROOT = pathlib.Path(__file__).absolute().parent.parent
-TRIED = "local/dovetail"  # OWNER/REPOSITORY of what is not on GitHub
+LOCAL = "local/dovetail"  # stands for OWNER/REPOSITORY in an entry that is only tried
 
 
 def write(archive, registry, repository=""):
@@ -26,7 +26,7 @@ def write(archive, registry, repository=""):
     """
     version = source_version.read()
     digest = base64.b64encode(hashlib.sha256(archive.read_bytes()).digest()).decode()
-    owner, _, name = (repository or TRIED).partition("/")
+    owner, _, name = (repository or LOCAL).partition("/")
     page = f"https://github.com/{owner}/{name}/releases/download/v{version}/{archive.name}"
     values = {
         "{OWNER}": owner,
