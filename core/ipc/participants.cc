@@ -41,12 +41,6 @@ void Unlock(int file, off_t start, off_t nbytes) {
   fcntl(file, F_OFD_SETLK, &lock);
 }
 
-bool IsLocked(int file, off_t start) {
-  struct flock lock = WriteLock(start, 1);
-  // True if that is unknown: nobody's memory is taken.
-  return fcntl(file, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
-}
-
 void Pause() {
   const timespec time = {.tv_sec = 0, .tv_nsec = 100'000};
   nanosleep(&time, nullptr);
@@ -64,11 +58,19 @@ int OpenAgain(int file) {
 bool TakeNumber(int file, int participant) { return TryLock(file, BytesOf(participant), 2); }
 void ReturnNumber(int file, int participant) { Unlock(file, BytesOf(participant), 2); }
 
+bool IsTaken(int file, int participant) {
+  struct flock lock = WriteLock(BytesOf(participant), 1);
+  return fcntl(file, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+// Without this byte nobody takes the number.
+bool TryCleaning(int file, int participant) {
+  return TryLock(file, BytesOf(participant) + 1, 1);
+}
+
 bool BeginCleaning(int file, int participant) {
-  const off_t bytes = BytesOf(participant);
-  while (!IsLocked(file, bytes)) {
-    // Without this byte nobody can have taken the number in between.
-    if (TryLock(file, bytes + 1, 1)) return true;
+  while (!IsTaken(file, participant)) {
+    if (TryCleaning(file, participant)) return true;
     Pause();
   }
   return false;

@@ -145,7 +145,7 @@ void Segment::Forget() {
     kept.swap(GetTables().others);
   }
   std::erase_if(kept, [](const std::shared_ptr<Segment>& s) {
-    return s->is_closed() || !IsAlive(s->name_.process);
+    return s->is_closed() || !s->has_maker();
   });
   const StdMutexLock lock(StateMutex());
   for (std::shared_ptr<Segment>& s : kept) GetTables().others.push_back(std::move(s));

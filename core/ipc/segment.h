@@ -49,7 +49,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/std_mutex.h"
 #include "dovetail/core/ipc/pool_options.h"
-#include "dovetail/core/ipc/process_token.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/segment_file.h"
 #include "dovetail/core/ipc/slot_table.h"
 
@@ -171,6 +171,8 @@ class Segment : public std::enable_shared_from_this<Segment> {
   bool is_mine() const { return is_mine_; }
   // Whether its maker has released it or is about to end: other processes can't map it any more.
   bool is_closed() const { return head_->closed.load() != 0; }
+  // Whether the process that made it lives. For a segment with a name.
+  bool has_maker() const;
   bool is_anonymous() const { return backing_ == SegmentBacking::kAnonymous; }
   SegmentHead& head() const { return *head_; }
 
@@ -224,7 +226,7 @@ class Segment : public std::enable_shared_from_this<Segment> {
   absl::Status Join() ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   int TakeNumberOf(int file) ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   uint64_t SweepDead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
-  // SegmentHandlers of process_token.h, called with both mutexes held.
+  // SegmentHandlers of segment_folder.h, called with both mutexes held.
   void PrepareFork() ABSL_NO_THREAD_SAFETY_ANALYSIS;
   void ForgetFork();
   void BecomeChild() ABSL_NO_THREAD_SAFETY_ANALYSIS;

@@ -40,7 +40,7 @@ TEST(SegmentFaults, AFullFolderIsAnErrorAndLeavesNothing) {
       EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted) << full;
       EXPECT_THAT(std::string(full.message()), HasSubstr("--shm-size"));
     }
-    EXPECT_EQ(SharedMemoryFiles().size(), 2u);  // the slot's and .alive
+    EXPECT_EQ(SharedMemoryFiles().size(), 1u);
     std::memset(BytesOf(slot), 1, kMiB);
     EXPECT_TRUE(TryMake(kMiB / 2).ok());
   });
@@ -178,12 +178,12 @@ TEST(SegmentFaults, ManyAtOnceAreMadeOpenedAndReleased) {
           all.push_back(*TryMake());
           *reinterpret_cast<int*>(BytesOf(all.back())) = i;
         }
-        EXPECT_EQ(SharedMemoryFiles().size(), size_t{kCount} + 1);
+        EXPECT_EQ(SharedMemoryFiles().size(), size_t{kCount});
         for (const SlotHold& slot : all) opener.Send(slot.name());
         EXPECT_EQ(opener.Receive<int>(), (kCount - 1) * kCount / 2);
         EXPECT_EQ(opener.Join(), 0);
         all.clear();
-        EXPECT_EQ(SharedMemoryFiles().size(), 1u);  // .alive
+        EXPECT_EQ(SharedMemoryFiles().size(), 0u);
       },
       "size=64m");
 }
@@ -229,7 +229,7 @@ TEST(SegmentFaults, AProcessThatExitsUnlinksWhatKilledProcessesLeft) {
     });
     EXPECT_TRUE(killed.Receive<bool>());
     killed.Kill();
-    EXPECT_EQ(SharedMemoryFiles().size(), 4u);  // two segments, two .alive
+    EXPECT_EQ(SharedMemoryFiles().size(), 2u);
     survivor.Send('x');
     EXPECT_EQ(survivor.Join(), 0);
     EXPECT_EQ(SharedMemoryFiles().size(), 0u);

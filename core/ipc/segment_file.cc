@@ -7,9 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <string>
@@ -27,8 +25,6 @@ namespace {
 
 constexpr uint64_t kMagic = 0x324c4f4f'50545644;  // "DVTPOOL2"
 constexpr size_t kPage = 4096;
-// With O_NONBLOCK, open() does not wait for whoever has a lease on the file.
-constexpr int kOpenFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
 size_t ToPages(size_t nbytes) { return (nbytes + kPage - 1) / kPage * kPage; }
 
@@ -106,11 +102,7 @@ absl::StatusOr<SegmentFacts> ReadFacts(int file, std::string_view what) {
 
 }  // namespace
 
-FilePath PathOf(SegmentName name) noexcept {
-  std::array<char, 16> digits;
-  const auto end = std::to_chars(digits.begin(), digits.end(), name.number, 16).ptr;
-  return {name.process, std::string_view(digits.data(), end - digits.begin())};
-}
+FilePath PathOf(SegmentName name) noexcept { return {name.process, name.number}; }
 
 SegmentParts::SegmentParts(uint64_t granules) {
   table = ToPages(sizeof(SegmentHead));
@@ -187,7 +179,7 @@ absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name) {
         "dropped: receive its descriptor and call Pool.from_fd(), in C++ Pool::Attach().");
   }
   const FilePath path = PathOf(name);
-  const int file = open(path.c_str(), kOpenFlags);
+  const int file = OpenFile(path);
   if (file < 0 && errno == ENOENT) return SegmentGoneError();
   if (file < 0) {
     return absl::FailedPreconditionError(
@@ -197,11 +189,11 @@ absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name) {
   absl::Cleanup close_file = [&] { close(file); };
   absl::StatusOr<SegmentFacts> facts = ReadFacts(file, path.c_str());
   if (!facts.ok()) return facts.status();
-  if (!IsAlive(name.process)) return SegmentGoneError();
   if (facts->name != name) {
     return absl::FailedPreconditionError(absl::StrCat(
         path.c_str(), " is no memory of this version of Dovetail, or was written over."));
   }
+  if (!IsTaken(file, kMaker)) return SegmentGoneError();
   std::move(close_file).Cancel();
   return SegmentFile{.descriptor = file,
                      .name = name,
@@ -213,7 +205,7 @@ absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name) {
 int OpenOnceMore(SegmentName name, SegmentBacking backing, int open_file) {
   const int file = OpenAgain(open_file);
   if (file >= 0 || backing == SegmentBacking::kAnonymous) return file;
-  return open(PathOf(name).c_str(), kOpenFlags);  // there is no /proc
+  return OpenFile(PathOf(name));  // there is no /proc
 }
 
 absl::StatusOr<SegmentFile> CheckSegmentFile(int received) {

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dovetail/core/config.h"
-#include "dovetail/core/ipc/process_token.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/slot_table.h"
 
 namespace dovetail {
@@ -33,7 +33,6 @@ struct SegmentName {
   friend auto operator<=>(const SegmentName&, const SegmentName&) = default;
 };
 
-// "/dev/shm/dovetail.<process>.<number>".
 FilePath PathOf(SegmentName name) noexcept;
 
 // The first bytes of the file. Other processes of this user may write to it, so that it is read

@@ -14,6 +14,8 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
+bool Segment::has_maker() const { return is_mine_ || IsTaken(file_, kMaker); }
+
 absl::Status Segment::JoinIfNeeded() {
   if (me_.load() >= 0) return absl::OkStatus();
   const StdMutexLock lock(StructureMutex());

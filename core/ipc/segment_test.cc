@@ -48,20 +48,21 @@ void OpenWhenTold(Channel& parent) {
   }
 }
 
-TEST(ProcessTokenTest, AProcessIsKnownToLiveUntilItIsKilled) {
+TEST(SegmentFolderTest, TheMakerIsKnownToLiveUntilItIsKilled) {
   ChildProcess child([](Channel& parent) {
-    parent.Send(MyProcess().value_or(ProcessToken{}));
+    const SlotHold slot = Make();
+    parent.Send(slot.name());
     pause();
   });
-  const auto token = child.Receive<ProcessToken>();
-  EXPECT_NE(token, ProcessToken{});
-  EXPECT_TRUE(IsAlive(token));
+  const auto name = child.Receive<SlotName>();
+  const std::shared_ptr<Segment> segment = *Segment::Open(name.segment);
+  EXPECT_TRUE(segment->has_maker());
   child.Kill();
-  EXPECT_FALSE(IsAlive(token));
-  EXPECT_TRUE(IsUnlinked(FilePath(token, "alive").c_str()));
+  EXPECT_FALSE(segment->has_maker());
+  EXPECT_TRUE(IsUnlinked(FileOf(name.segment)));
 }
 
-TEST(ProcessTokenTest, ATokenIsOfOneProcessAndNoChild) {
+TEST(SegmentFolderTest, ATokenIsOfOneProcessAndNoChild) {
   const ProcessToken mine = *MyProcess();
   EXPECT_EQ(*MyProcess(), mine);
   ChildProcess child([mine](Channel& parent) {
@@ -69,28 +70,30 @@ TEST(ProcessTokenTest, ATokenIsOfOneProcessAndNoChild) {
     pause();
   });
   EXPECT_NE(child.Receive<ProcessToken>(), mine);
-  EXPECT_FALSE(IsAlive(ProcessToken{12345}));
 }
 
 // A child shares the open file, to which the lock belongs.
-TEST(ProcessTokenTest, AChildThatLivesOnDoesNotKeepItsParentAlive) {
+TEST(SegmentFolderTest, AChildThatLivesOnDoesNotKeepItsParentAlive) {
   ChildProcess owner([](Channel& parent) {
-    parent.Send(MyProcess().value_or(ProcessToken{}));
+    const SlotHold slot = Make();
+    parent.Send(slot.name());
     if (fork() == 0) {
       parent.Send(getpid());
       pause();
     }
     pause();
   });
-  const auto token = owner.Receive<ProcessToken>();
+  const auto name = owner.Receive<SlotName>();
   const auto grandchild = owner.Receive<pid_t>();
+  const std::shared_ptr<Segment> segment = *Segment::Open(name.segment);
+  EXPECT_TRUE(segment->has_maker());
   owner.Kill();
-  EXPECT_FALSE(IsAlive(token));
+  EXPECT_FALSE(segment->has_maker());
   kill(grandchild, SIGKILL);
   UnlinkLeftBehind();
 }
 
-TEST(ProcessTokenTest, WhatIsNotLeftBehindIsNotUnlinked) {
+TEST(SegmentFolderTest, WhatIsNotLeftBehindIsNotUnlinked) {
   const SlotHold mine = Make();
   ChildProcess child([](Channel& parent) {
     const SlotHold slot = Make(1);
@@ -103,7 +106,6 @@ TEST(ProcessTokenTest, WhatIsNotLeftBehindIsNotUnlinked) {
   EXPECT_TRUE(IsThere(FileOf(name.segment)));
   child.Kill();
   EXPECT_TRUE(IsUnlinked(FileOf(name.segment)));
-  EXPECT_TRUE(IsUnlinked(FilePath(name.segment.process, "alive").c_str()));
 }
 
 TEST(SegmentTest, AnotherProcessWritesToTheSameMemory) {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "dovetail/core/config.h"
-#include "dovetail/core/ipc/process_token.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/segment.h"
 #include "dovetail/core/testing/private_shared_memory.h"
 

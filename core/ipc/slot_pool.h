@@ -25,7 +25,7 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/std_mutex.h"
 #include "dovetail/core/ipc/pool_options.h"
-#include "dovetail/core/ipc/process_token.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/segment.h"
 
 namespace dovetail {

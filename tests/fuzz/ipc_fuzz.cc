@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "dovetail/core/copy.h"
-#include "dovetail/core/ipc/process_token.h"
+#include "dovetail/core/ipc/participants.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/segment.h"
 #include "dovetail/core/ipc/slot_table.h"
 #include "dovetail/core/registry.h"
@@ -188,9 +189,9 @@ void TrySegment(Input& input) {
   Require(file >= 0, "a file is made", path);
   const bool written = write(file, words.data(), std::min<size_t>(parts.data, size)) >= 0 &&
                        ftruncate(file, size) == 0;
-  close(file);
-  Require(written, "a file is written");
+  Require(written && ipc::TakeNumber(file, ipc::kMaker), "a file is written");
   UseSegment(input, name, static_cast<uint64_t>(size));
+  close(file);
   unlink(path.c_str());
 }
 

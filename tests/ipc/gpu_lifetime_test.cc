@@ -2,7 +2,7 @@
 
 #include <dirent.h>
 
-#include "dovetail/core/ipc/process_token.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/tests/ipc/shared_gpu.h"
 
 namespace dovetail {

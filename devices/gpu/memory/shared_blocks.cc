@@ -349,9 +349,7 @@ absl::StatusOr<OpenedMemory> SharedBlocks::Open(std::string_view bytes) {
   absl::StatusOr<int> device = FindDevice(d);
   if (!device.ok()) return device.status();
   // The driver takes the memory away when its owner ends.
-  if (!slot->segment()->is_mine() && !ipc::IsAlive(name->segment.process)) {
-    return ipc::SegmentGoneError();
-  }
+  if (!slot->segment()->has_maker()) return ipc::SegmentGoneError();
   auto lent =
       std::make_unique<Lent>(Lent{.blocks = this, .slot = *std::move(slot), .device = *device});
   absl::Cleanup give_back = [&] { Lent::GiveBack(lent.release()); };

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "dovetail/core/ipc/process_token.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/interop/ipc/handle.h"
 #include "dovetail/interop/ipc/open.h"
 #include "dovetail/interop/ipc/share.h"

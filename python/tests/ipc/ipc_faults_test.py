@@ -68,7 +68,7 @@ def test_a_full_folder_is_a_memory_error():
         assert name == "MemoryError" and "--shm-size" in why, (name, why)
         name, why = error(lambda: dt.ipc.share(dt.zeros(5 << 20, dtype="uint8"), copy=True))
         assert name == "MemoryError", (name, why)
-        assert len(files()) == 2, files()
+        assert len(files()) == 1, files()
         kept[...] = 1
         del kept
         dt.ipc.empty(5 << 20, dtype="uint8")[...] = 1
@@ -176,7 +176,7 @@ def test_an_owner_killed_during_a_copy_leaves_the_memory_to_who_has_it():
             del u
             os.close(read)
             os.close(write)
-        assert len(files()) == 2, files()  # of the last owner
+        assert len(files()) == 1, files()  # of the last owner
         dt.ipc.empty(1)
-        assert len(files()) == 2, files()  # this process's
+        assert len(files()) == 1, files()  # this process's
         """)

@@ -1,5 +1,6 @@
 """Damaged and forged handles, and files that are not valid shared memory."""
 
+import fcntl
 import os
 import random
 import struct
@@ -11,6 +12,9 @@ import dovetail as dt
 
 HEAD = struct.Struct("<2sBBI")  # magic, version, flags, checksum
 NAME_BYTES = 27
+F_OFD_SETLK = 37
+# struct flock: core/ipc/participants.h has the bytes.
+MAKERS_LOCK = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, (1 << 60) + 2 + 2 * 256, 2, 0)
 FIELDS = ["type", "index", "kind", "bits", "lanes", "rank"]  # then the numbers, and the offset
 SIGNED = {"type", "index"}
 ROW_MAJOR = 4
@@ -245,11 +249,11 @@ def test_a_file_whose_head_says_otherwise_is_refused(handle, offset, value, erro
         file.write(number)  # the name matches
         file.seek(offset)
         file.write(value)
-    try:
+        file.flush()
+        fcntl.fcntl(file, F_OFD_SETLK, MAKERS_LOCK)
         with pytest.raises(dt.ExchangeError, match=error):
             dt.ipc.open(copy)
-    finally:
-        os.unlink(path_of(copy))
+    os.unlink(path_of(copy))
 
 
 def test_links_folders_and_other_users_files_are_refused(handle):

@@ -19,8 +19,7 @@ import dovetail as dt
 
 def segments(handle):
     """The memory files of the process that shared the handle. (Other tests run concurrently.)"""
-    found = glob.glob(path_of(handle).rpartition(".")[0] + ".*")
-    return {f for f in found if not f.endswith(".alive")}
+    return set(glob.glob(path_of(handle).rpartition(".")[0] + ".*"))
 
 
 def run(method, function, *arguments):
@@ -243,7 +242,6 @@ def test_what_a_killed_process_left_is_refused_and_unlinked_by_the_next_one(how)
     # A new process removes the files when it first creates shared memory.
     process.run_python("import dovetail as dt; dt.ipc.empty(1)")
     assert not os.path.exists(path)
-    assert not os.path.exists(path[: path.rindex(".")] + ".alive")
 
 
 def test_a_program_that_ends_waits_for_its_children_before_its_memory_goes():

@@ -11,6 +11,7 @@ import numpy as np
 import pool_workers
 import process
 import pytest
+from ipc_workers import path_of
 from pool_processes import MIB, receive, start, used
 
 import dovetail as dt
@@ -139,9 +140,7 @@ def test_a_descriptor_that_is_no_pools_is_refused(tmp_path):
     pool = dt.ipc.Pool(MIB)
     with pytest.raises(ValueError, match="pickle this one"):
         pool.fileno()
-    name = pool.share(pool.empty(1))[-27:-11]
-    token, number = (int.from_bytes(name[at:][:8], "little") for at in (0, 8))
-    with open(f"/dev/shm/dovetail.{token:016x}.{number:x}", "r+b") as file:
+    with open(path_of(pool.share(pool.empty(1))), "r+b") as file:
         with pytest.raises(dt.ExchangeError, match="not that of an anonymous pool"):
             dt.ipc.Pool.from_fd(file.fileno())
     ours, _ = socket.socketpair()
@@ -213,8 +212,7 @@ def test_every_kind_of_element_arrives(pool, dtype):
 def test_the_file_is_the_users_alone_and_goes_with_the_pool():
     pool = dt.ipc.Pool(MIB)
     t = pool.empty(3)
-    token, number = (int.from_bytes(pool.share(t)[-27 + at :][:8], "little") for at in (0, 8))
-    path = f"/dev/shm/dovetail.{token:016x}.{number:x}"
+    path = path_of(pool.share(t))
     assert os.stat(path).st_mode & 0o777 == 0o600
     del pool
     assert os.path.exists(path)
@@ -250,8 +248,7 @@ def test_threads_make_share_open_and_free_at_the_same_time(pool):
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
 def test_a_process_of_multiprocessing_leaves_no_isolated_tensor(pool, method):
     child, channel = start(method, pool_workers.keep_isolated, pool)
-    name = receive(channel)[-27:-11]
+    path = path_of(receive(channel))
     child.join(60)
     assert child.exitcode == 0
-    token, number = (int.from_bytes(name[at:][:8], "little") for at in (0, 8))
-    assert not os.path.exists(f"/dev/shm/dovetail.{token:016x}.{number:x}")
+    assert not os.path.exists(path)

@@ -1,21 +1,17 @@
-// ProcessToken: a number that identifies a process of this machine, and tells other processes
-// whether it still lives.
+// The folder of segments' files, /dev/shm: what they are called, and who unlinks them.
 //
-//   absl::StatusOr<ProcessToken> mine = MyProcess();
-//   if (!IsAlive(other)) ...                          // ended, or killed
+// A file is called "dovetail.2.<process>.<number>": 2 is the version of files and their locks, whose
+// other versions are left alone; then come two random numbers, the process's that made it and its
+// own. The maker holds a lock on it (participants.h), which the kernel releases when the
+// process ends, however it ends. (A process id would be reused, and means nothing in another
+// container.) A process that ends normally unlinks its files. Those of a killed process are unlinked
+// by the next process of the same user that makes one, or that ends normally after it has used
+// segments.
 //
-// Each token has an empty file in /dev/shm, "dovetail.<token>.alive". The process holds a lock on
-// it, which the kernel releases when the process ends. (A process id would be reused, and means
-// nothing in another container.) The names of segments' files contain their maker's token
-// (segment.h). A process that ends normally unlinks its files. The files of a killed process are
-// unlinked by the next process of the same user that makes a token, or that ends normally after it
-// has shared or opened memory.
-//
-// The first call of MyProcess makes the process's only token and file descriptor; a forked child
-// makes its own. Any thread.
+// A forked child has a number of its own. Any thread.
 
-#ifndef DOVETAIL_CORE_IPC_PROCESS_TOKEN_H_
-#define DOVETAIL_CORE_IPC_PROCESS_TOKEN_H_
+#ifndef DOVETAIL_CORE_IPC_SEGMENT_FOLDER_H_
+#define DOVETAIL_CORE_IPC_SEGMENT_FOLDER_H_
 
 #include <cstdint>
 #include <string_view>
@@ -28,22 +24,18 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
 
-// Never 0; random, so that no token is used twice.
+// A process's number in the names of its files. Never 0; random, so that none is used twice.
 enum class ProcessToken : uint64_t {};
 
-// Unavailable, with the reason, if /dev/shm can't be written to.
+// Unavailable, with the reason, if there is none, and during exit().
 absl::StatusOr<ProcessToken> MyProcess();
-
-// Whether the process lives. True if that is unknown, as for another user's process.
-bool IsAlive(ProcessToken token);
 
 // Unlinks the files that ended processes of this user left in /dev/shm. Returns their number.
 // MyProcess calls it when it makes a token, and exit() in a process that has used segments.
 int UnlinkLeftBehind();
 
 // Unlinks this process's segments in /dev/shm, as exit() does. For a process that is about to end
-// without exit(). Mapped memory stays mapped, but other processes can no longer open it. The empty
-// .alive file stays until the process has ended.
+// without exit(). Mapped memory stays mapped, but other processes can no longer open it.
 void UnlinkMySegments();
 
 // ---- For segments ----
@@ -54,7 +46,7 @@ DOVETAIL_NOT_SHARED inline constexpr char kFolder[] = "/dev/shm/";
 // The path of a file. It needs no memory from the heap, so that files can be unlinked without.
 class FilePath {
  public:
-  FilePath(ProcessToken token, std::string_view suffix) noexcept;  // at most 16 characters
+  FilePath(ProcessToken token, uint64_t number) noexcept;
 
   const char* c_str() const { return text_; }
 
@@ -64,6 +56,13 @@ class FilePath {
 
 // A random number, never 0. Unavailable if the system has none.
 absl::StatusOr<uint64_t> RandomNumber();
+
+// A new file, open for reading and writing, with this process's lock as its maker. Unavailable if it
+// can't be made or locked, and during exit(), which unlinks this process's files.
+absl::StatusOr<int> MakeFile(const FilePath& path);
+
+// Opens a file for reading and writing, if it is no link; -1 and errno otherwise. Waits for nothing.
+int OpenFile(const FilePath& path);
 
 // Guards what this process knows of segments, and which slots it holds.
 StdMutex& StateMutex();
@@ -80,12 +79,8 @@ struct SegmentHandlers {
 };
 void SetSegmentHandlers(const SegmentHandlers* handlers);
 
-// A new file, open for reading and writing. Unavailable if it can't be made, and during exit(),
-// which unlinks this process's files.
-absl::StatusOr<int> MakeFile(const FilePath& path);
-
 }  // namespace ipc
 }  // namespace DOVETAIL_ABI
 }  // namespace dovetail
 
-#endif  // DOVETAIL_CORE_IPC_PROCESS_TOKEN_H_
+#endif  // DOVETAIL_CORE_IPC_SEGMENT_FOLDER_H_
