@@ -5,15 +5,20 @@
 Each call makes a tensor of PyTorch, fills it from another one, shares it, sends its name through a
 pipe, waits until the other process has opened it and read an element, and frees it. "To 8" sends
 the name to eight processes and waits for all. "fill" is the copy alone, and "pipe" the round trip
-of 64 bytes alone. With a directory, also writes sharing_peers.md and sharing_peers.svg there.
+of 64 bytes alone. All processes run on one processor, since waking another one costs more than the
+rest. "Writer's part" is what the writer does itself: make, fill, share and free; the readers are on
+the other processors. With a directory, also writes sharing_peers.md and sharing_peers.svg there.
 """
 
 import contextlib
 import multiprocessing
+import os
 import pickle
+import time
 from multiprocessing import shared_memory
 from multiprocessing.reduction import ForkingPickler
 
+import machine
 import measure
 import numpy as np
 import report
@@ -26,7 +31,8 @@ KIB, MIB = 1 << 10, 1 << 20
 READERS = 8
 
 NOTE = """float32 tensors; two processes, PyTorch on both sides, connected by a pipe. A call is
-make, fill, share, send, open, read, answer, free."""
+make, fill, share, send, open, read, answer, free. All on one processor. The writer's part is make,
+fill, share and free, with the readers on the other processor."""
 
 
 def take_by_dovetail(message):
@@ -61,11 +67,17 @@ class Readers:
 
     def __init__(self, take, count=READERS):
         context = multiprocessing.get_context("spawn")
-        self._ends = []
+        self._ends, self._processes = [], []
         for _ in range(count):
             ours, theirs = context.Pipe()
-            context.Process(target=serve, args=(theirs, take), daemon=True).start()
+            process = context.Process(target=serve, args=(theirs, take), daemon=True)
+            process.start()
             self._ends.append(ours)
+            self._processes.append(process)
+
+    def run_on(self, processors):
+        for process in self._processes:
+            os.sched_setaffinity(process.pid, processors)
 
     def send(self, message, count=1):
         self.send_each([message] * count)
@@ -89,9 +101,37 @@ class Ways:
         self._nothing = Readers(take_nothing, 1)
 
     def pool(self, source, count=1):
+        t, message = self._shared(source)
+        self._dovetail.send(message, count)
+
+    def _shared(self, source):
         t = self._pool.empty(source.shape, dtype="float32")
         torch.from_dlpack(t).copy_(source)
-        self._dovetail.send(self._pool.share(t), count)
+        return t, self._pool.share(t)
+
+    def writers_part(self, source, count, calls=100):
+        """The time of the writer's own part of pool()."""
+        spent = 0
+        for _ in range(calls):
+            begin = time.perf_counter_ns()
+            t, message = self._shared(source)
+            spent += time.perf_counter_ns() - begin
+            self._dovetail.send(message, count)
+            begin = time.perf_counter_ns()
+            del t
+            spent += time.perf_counter_ns() - begin
+        return measure.Time(spent / calls, spent / calls, calls)
+
+    def writers_row(self, name, nbytes, repetitions):
+        others = machine.ALLOWED - os.sched_getaffinity(0)
+        self._dovetail.run_on(others or machine.ALLOWED)
+        source = torch.rand(nbytes // 4)
+        counts = {"dovetail": READERS, "to one reader": 1}
+        times = {name: [] for name in counts}
+        for _ in range(repetitions):
+            for library, count in counts.items():
+                times[library].append(self.writers_part(source, count))
+        return measure.Row(name, {}, "to one reader", 1.3, times)
 
     def handle(self, source, count=1):
         t = dt.ipc.empty(source.shape, dtype="float32")
@@ -147,7 +187,11 @@ def main():
         row(ways, "64 KiB, to 8", 64 * KIB, 0.85, "pickle", READERS),
         row(ways, "1 MiB, to 8", MIB, 0.3, "pickle", READERS),
     ]
-    program.publish("sharing_peers", "Tensors to other processes", NOTE, program.measure(rows))
+    measured = program.measure(rows)
+    if program.is_whole:
+        repetitions = program.repetitions(measure.REPETITIONS)
+        measured.append(ways.writers_row("1 MiB, to 8: writer's part", MIB, repetitions))
+    program.publish("sharing_peers", "Tensors to other processes", NOTE, measured)
 
 
 if __name__ == "__main__":
