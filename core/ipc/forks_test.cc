@@ -252,6 +252,39 @@ TEST(Forks, ForAChildThatGetsNoNumberItsParentHoldsTheMemory) {
   EXPECT_TRUE(child.Receive<bool>()) << "later it can take part";
 }
 
+TEST(Forks, WhatAParentHoldsForItsChildOutlivesTheParentsSegment) {
+  std::shared_ptr<Segment> segment = MakeSegment();
+  SlotHold slot = *segment->Allocate(kNbytes);
+  const SlotName name = slot.name();
+  FillWith(slot, kNbytes, 1);
+  std::vector<int> files;
+  for (int i = 0; i < kMostParticipants; ++i) {
+    files.push_back(OpenFileOf(*segment));
+    TakeNumber(files.back(), i);
+  }
+  ChildProcess child([&](Channel& parent) {
+    for (const int file : files) close(file);
+    parent.Receive<char>();
+    parent.Send(IsFilledWith(slot, kNbytes, 1));
+  });
+  for (const int file : files) close(file);
+  slot = SlotHold();
+  segment.reset();
+  // Others find the parent alive, and the memory in use.
+  for (int round = 0; round < 3; ++round) {
+    ChildProcess other([&](Channel& parent) {
+      const std::shared_ptr<Segment> there = *Segment::Open(name.segment);
+      EXPECT_TRUE(there->Reclaim().ok());
+      FillTheRest(*there);
+      parent.Send(true);
+      pause();
+    });
+    EXPECT_TRUE(other.Receive<bool>());
+  }
+  child.Send('x');
+  EXPECT_TRUE(child.Receive<bool>());
+}
+
 // A child has none of its parent's threads, and would wait forever for a lock that one of them had.
 TEST(Forks, AChildForkedWhileThreadsOpenMakeAndAllocateCanDoSo) {
 #if defined(__SANITIZE_THREAD__)

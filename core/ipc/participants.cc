@@ -3,14 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
-
-#include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -41,11 +35,6 @@ void Unlock(int file, off_t start, off_t nbytes) {
   fcntl(file, F_OFD_SETLK, &lock);
 }
 
-void Pause() {
-  const timespec time = {.tv_sec = 0, .tv_nsec = 100'000};
-  nanosleep(&time, nullptr);
-}
-
 }  // namespace
 
 int OpenAgain(int file) {
@@ -69,33 +58,18 @@ bool TryCleaning(int file, int participant) {
 }
 
 bool BeginCleaning(int file, int participant) {
-  while (!IsTaken(file, participant)) {
+  for (int attempt = 0; attempt < 1000 && !IsTaken(file, participant); ++attempt) {
     if (TryCleaning(file, participant)) return true;
-    Pause();
+    const timespec time = {.tv_sec = 0, .tv_nsec = 100'000};
+    nanosleep(&time, nullptr);
   }
   return false;
 }
 
 void EndCleaning(int file, int participant) { Unlock(file, BytesOf(participant) + 1, 1); }
 
-absl::Status StructureLock::Acquire(int file) {
-  const absl::Time deadline = absl::Now() + absl::Seconds(5);
-  do {
-    if (TryLock(file, kStructureByte, 1)) return absl::OkStatus();
-    if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
-      return absl::UnavailableError(
-          absl::StrCat("Shared memory can't be locked: ", std::strerror(errno), "."));
-    }
-    Pause();
-  } while (absl::Now() < deadline);
-  return absl::UnavailableError(
-      "Another process has kept the table of the shared memory locked for five seconds: it may be "
-      "stopped. End it or let it go on.");
-}
-
-StructureLock::~StructureLock() {
-  if (status_.ok()) Unlock(file_, kStructureByte, 1);
-}
+bool TryLockStructure(int file) { return TryLock(file, kStructureByte, 1); }
+void UnlockStructure(int file) { Unlock(file, kStructureByte, 1); }
 
 }  // namespace ipc
 }  // namespace DOVETAIL_ABI

@@ -2,13 +2,13 @@
 //
 // Participant i holds a lock on two bytes of the file, which the kernel releases when the process
 // ends, however it ends. (They lie beyond the end of the file; locks need no content.) The process
-// that made the file has the number kMaker besides its own as a participant. The locks
-// belong to an open file: the participants of one file are as many opens of it, so that a process
-// must open a file for itself (OpenAgain), also one whose descriptor it received or inherited.
+// that made the file has the number kMaker besides its own as a participant. The locks belong to an
+// open file: the participants of one file are as many opens of it, so that a process must open a
+// file for itself (OpenAgain), also one whose descriptor it received or inherited.
 //
 // Another process that cleans up after a dead one holds its second byte meanwhile, so that nobody
-// takes the number and nobody takes it for alive. The structure lock is a byte of its
-// own: whoever changes how a segment is divided holds it.
+// takes the number and nobody takes it for alive. The structure lock is a byte of its own
+// (structure_lock.h).
 //
 // All functions are about open file descriptors, and are called with StructureMutex held, except
 // in a child after fork().
@@ -16,7 +16,6 @@
 #ifndef DOVETAIL_CORE_IPC_PARTICIPANTS_H_
 #define DOVETAIL_CORE_IPC_PARTICIPANTS_H_
 
-#include "absl/status/status.h"
 #include "dovetail/core/config.h"
 #include "dovetail/core/ipc/slot_table.h"
 
@@ -36,28 +35,14 @@ void ReturnNumber(int file, int participant);
 bool IsTaken(int file, int participant);
 
 // If nobody has the number: keeps others from taking it and from cleaning up after it, until
-// EndCleaning. False if it is taken, or others clean up. BeginCleaning waits for those.
+// EndCleaning. False if it is taken, or others clean up. BeginCleaning waits a little for those.
 bool TryCleaning(int file, int participant);
 bool BeginCleaning(int file, int participant);
 void EndCleaning(int file, int participant);
 
-// Holds a segment's structure lock for a scope.
-class StructureLock {
- public:
-  explicit StructureLock(int file) : file_(file), status_(Acquire(file)) {}
-  ~StructureLock();
-  StructureLock(const StructureLock&) = delete;
-  StructureLock& operator=(const StructureLock&) = delete;
-
-  // Unavailable if another process has held it for five seconds (it is stopped, say).
-  const absl::Status& status() const { return status_; }
-
- private:
-  static absl::Status Acquire(int file);
-
-  const int file_;
-  const absl::Status status_;
-};
+// The lock of structure_lock.h. False, and errno, if another process has it.
+bool TryLockStructure(int file);
+void UnlockStructure(int file);
 
 }  // namespace ipc
 }  // namespace DOVETAIL_ABI

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "dovetail/core/ipc/segment.h"
 #include "dovetail/core/ipc/segments_for_tests.h"
+#include "dovetail/core/ipc/structure_lock.h"
 #include "dovetail/core/testing/child_process.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -81,7 +83,7 @@ TEST_F(ParticipantsTest, ADescriptorThatIsNoneIsAnError) {
   EXPECT_EQ(OpenAgain(-1), -1);
   EXPECT_FALSE(TakeNumber(-1, 3));
   EXPECT_FALSE(BeginCleaning(-1, 3)) << "whose state is unknown is taken to live";
-  const StructureLock lock(-1);
+  const StructureLock lock(-1, segment_->head());
   EXPECT_EQ(lock.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(lock.status().message()), HasSubstr("Bad file descriptor"));
 }
@@ -130,7 +132,7 @@ TEST_F(ParticipantsTest, TheNumbersOfKilledProcessesAreUsedAgainAndTheirSlotsFre
 TEST_F(ParticipantsTest, AStoppedProcessThatHasTheStructureLockIsAnErrorAndAKilledOneIsNot) {
   ChildProcess child([&](Channel& parent) {
     const int file = OpenFileOf(*segment_);
-    const StructureLock lock(file);
+    const StructureLock lock(file, segment_->head());
     parent.Send(lock.status().ok());
     pause();
   });
@@ -150,11 +152,49 @@ TEST_F(ParticipantsTest, AStoppedProcessDoesNotKeepOthersFromFreeSlotsAndDrops) 
     const SlotHold freed = *segment_->Allocate(kGranuleBytes);
   }
   const int file = Open();
-  const StructureLock lock(file);
+  const StructureLock lock(file, segment_->head());
   ASSERT_TRUE(lock.status().ok());
   EXPECT_TRUE(segment_->Allocate(kGranuleBytes).ok());
   EXPECT_TRUE(TryOpen(mine.name()).ok());
   EXPECT_FALSE(mine.IsHeldByOthers(/*thorough=*/false));
+}
+
+TEST_F(ParticipantsTest, AProcessThatKeepsTheStructureLockHoldsUpItsSegmentAlone) {
+  ChildProcess child([&](Channel& parent) {
+    const StructureLock lock(OpenFileOf(*segment_), segment_->head());
+    parent.Send(lock.status().ok());
+    pause();
+  });
+  ASSERT_TRUE(child.Receive<bool>());
+  std::vector<std::thread> waiting;
+  std::atomic<int> ended = 0;
+  for (int i = 0; i < 3; ++i) {
+    waiting.emplace_back([&] {
+      EXPECT_EQ(segment_->Allocate(1).status().code(), absl::StatusCode::kUnavailable);
+      ++ended;
+    });
+  }
+  while (segment_->head().is_awaited.load() == 0) usleep(100);
+  EXPECT_TRUE(TryMake(8 * kGranuleBytes).ok());
+  const pid_t fork_of_this = fork();
+  if (fork_of_this == 0) _exit(0);
+  waitpid(fork_of_this, nullptr, 0);
+  EXPECT_EQ(ended, 0) << "none of this had to wait";
+  for (std::thread& thread : waiting) thread.join();
+}
+
+// Somebody who waits for longer than a stopped process would be waited for.
+TEST_F(ParticipantsTest, WhoeverGivesTheStructureLockBackIsNotTakenToBeStopped) {
+  ChildProcess child([&](Channel& parent) {
+    const int file = OpenFileOf(*segment_);
+    parent.Send(true);
+    while (true) {
+      const StructureLock lock(file, segment_->head());
+      usleep(20'000);
+    }
+  });
+  ASSERT_TRUE(child.Receive<bool>());
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(segment_->Reclaim().ok());
 }
 
 TEST_F(ParticipantsTest, TheStructureLockExcludesProcesses) {
@@ -170,7 +210,7 @@ TEST_F(ParticipantsTest, TheStructureLockExcludesProcesses) {
     children.push_back(std::make_unique<ChildProcess>([&](Channel&) {
       const int file = OpenFileOf(*segment_);
       for (int round = 0; round < 200; ++round) {
-        const StructureLock lock(file);
+        const StructureLock lock(file, segment_->head());
         if (!lock.status().ok()) _exit(1);
         shared->inside = shared->inside + 1;
         if (shared->inside > shared->most) shared->most = shared->inside;

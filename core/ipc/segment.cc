@@ -1,20 +1,21 @@
 #include "dovetail/core/ipc/segment.h"
 
-#include <linux/futex.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "dovetail/core/ipc/futex.h"
 #include "dovetail/core/ipc/participants.h"
 #include "dovetail/core/ipc/segment_tables.h"
+#include "dovetail/core/ipc/structure_lock.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -137,12 +138,16 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(const SegmentFile& file, b
   return segment;
 }
 
-// Unmaps what its maker has closed, as far as nothing of it is held.
+// Unmaps what its maker has closed, as far as nothing of it is held. A few at a time: it is called
+// for each segment that is opened.
 void Segment::Forget() {
   std::vector<std::shared_ptr<Segment>> kept;
   {
     const StdMutexLock lock(StateMutex());
-    kept.swap(GetTables().others);
+    std::vector<std::shared_ptr<Segment>>& others = GetTables().others;
+    const auto end = others.begin() + std::min<std::ptrdiff_t>(std::ssize(others), 32);
+    kept.assign(std::move_iterator(others.begin()), std::move_iterator(end));
+    others.erase(others.begin(), end);
   }
   std::erase_if(kept, [](const std::shared_ptr<Segment>& s) {
     return s->is_closed() || !s->has_maker();
@@ -286,7 +291,7 @@ void Segment::Release(SlotTable::Slot slot) noexcept {
 void Segment::WakeWaiting() {
   head_->freed.fetch_add(1);
   if (head_->waiting.load() == 0 || head_->waiting.exchange(0) == 0) return;
-  syscall(SYS_futex, &head_->freed, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  WakeFutex(head_->freed, INT_MAX);
 }
 
 SlotHold Segment::TryAllocate(size_t nbytes) {
@@ -307,8 +312,7 @@ bool Segment::IsFull(const absl::Status& status) { return status.message() == kF
 
 absl::StatusOr<SlotHold> Segment::AllocateSlowly(uint64_t count) {
   if (absl::Status s = JoinIfNeeded(); !s.ok()) return s;
-  const StdMutexLock lock(StructureMutex());
-  const StructureLock structure(file_);
+  const StructureLock structure(file_, *head_);
   if (!structure.status().ok()) return structure.status();
   absl::Status status = absl::ResourceExhaustedError(kFullText);
   if (SlotHold hold = TakeOrCarve(count, status)) return hold;
@@ -347,8 +351,7 @@ SlotHold Segment::TakeOrCarve(uint64_t count, absl::Status& status) {
 }
 
 absl::StatusOr<uint64_t> Segment::Reclaim() {
-  const StdMutexLock lock(StructureMutex());
-  const StructureLock structure(file_);
+  const StructureLock structure(file_, *head_);
   if (!structure.status().ok()) return structure.status();
   return SweepDead() * kGranuleBytes;
 }
@@ -362,37 +365,6 @@ bool Segment::IsIdle() {
   bool is_idle = true;
   table_->ForEach([&](SlotTable::Slot slot) { is_idle = is_idle && !table_->HasHolders(slot); });
   return is_idle;
-}
-
-absl::StatusOr<PoolStats> Segment::Stats() {
-  const StdMutexLock lock(StructureMutex());
-  const StructureLock structure(file_);
-  if (!structure.status().ok()) return structure.status();
-  SweepDead();
-  PoolStats stats;
-  stats.capacity = stats.most_bytes = nbytes();
-  stats.reserved = reserved_bytes();
-  std::vector<Holder> holders(kMostParticipants);
-  table_->ForEach([&](SlotTable::Slot slot) {
-    const Participants of_slot = table_->Holders(slot);
-    if (of_slot == Participants{} || table_->word(slot).state() != SlotState::kUsed) return;
-    const uint64_t nbytes = table_->size(slot) * kGranuleBytes;
-    stats.used += nbytes;
-    ++stats.used_slots;
-    for (int i = 0; i < kMostParticipants; ++i) {
-      if ((of_slot[i / 64] >> i % 64 & 1) == 0) continue;
-      holders[i].slots += 1;
-      holders[i].nbytes += nbytes;
-    }
-  });
-  const StdMutexLock state(StateMutex());
-  for (int i = 0; i < kMostParticipants; ++i) {
-    if (holders[i].slots == 0) continue;
-    holders[i].process_id = head_->process_ids[i].load();
-    holders[i].is_this_process = i == me_;
-    stats.holders.push_back(holders[i]);
-  }
-  return stats;
 }
 
 }  // namespace ipc

@@ -53,11 +53,7 @@ absl::Status OutOfMemory(size_t nbytes, int error) {
 // Sets the size of a new file and writes its head.
 absl::Status Initialize(const SegmentFile& file) {
   const SegmentParts parts(file.granules);
-  // Beyond the limit of file sizes, the process would get a SIGXFSZ.
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && parts.nbytes > limit.rlim_cur) {
-    return OutOfMemory(parts.nbytes, EFBIG);
-  }
+  if (!MayWriteTo(parts.nbytes)) return OutOfMemory(parts.nbytes, EFBIG);
   if (ftruncate(file.descriptor, static_cast<off_t>(parts.nbytes)) != 0) {
     return OutOfMemory(parts.nbytes, errno);
   }
@@ -120,6 +116,11 @@ absl::Status SegmentGoneError() {
 absl::Status OtherKindError() {
   return absl::FailedPreconditionError(
       "The handle names another kind of device than the one that has the memory.");
+}
+
+bool MayWriteTo(size_t end) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || end <= limit.rlim_cur;
 }
 
 absl::Status ReservePages(int file, size_t offset, size_t nbytes) {

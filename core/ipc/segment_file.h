@@ -54,6 +54,8 @@ struct SegmentHead {
   std::atomic<uint32_t> freed;    // grows with each slot that is freed; a futex
   std::atomic<uint32_t> waiting;  // whether somebody may wait for `freed`
   std::atomic<uint32_t> follower_count;
+  std::atomic<uint32_t> turns;       // how often the structure lock was given back; a futex
+  std::atomic<uint32_t> is_awaited;  // whether somebody may wait for `turns`
   std::atomic<uint64_t> reserved;  // granules from the first on that have pages
   std::atomic<uint64_t> numbers[kMostParticipants / 64];  // the participants' numbers in use
   std::atomic<uint32_t> process_ids[kMostParticipants];   // for messages only
@@ -97,6 +99,9 @@ absl::StatusOr<SegmentFile> OpenSegmentFile(SegmentName name);
 // Allocates nothing.
 int OpenOnceMore(SegmentName name, SegmentBacking backing, int open_file);
 absl::StatusOr<SegmentFile> CheckSegmentFile(int received);
+
+// Whether a write may reach so far into a file: beyond the process's limit, it is a SIGXFSZ.
+bool MayWriteTo(size_t end);
 
 // Gives bytes of the file their pages, so that a full /dev/shm is an error and not a SIGBUS.
 absl::Status ReservePages(int file, size_t offset, size_t nbytes);

@@ -5,11 +5,15 @@
 
 #include <atomic>
 #include <bit>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "dovetail/core/ipc/participants.h"
 #include "dovetail/core/ipc/segment.h"
 #include "dovetail/core/ipc/segment_tables.h"
+#include "dovetail/core/ipc/structure_lock.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -25,6 +29,11 @@ absl::Status Segment::JoinIfNeeded() {
 absl::Status Segment::Join() {
   if (me_.load() >= 0) return absl::OkStatus();
   const int number = TakeNumberOf(file_);
+  if (file_ < 0) {
+    return absl::UnavailableError(
+        "This process was forked without a descriptor of the shared memory, and can't open the file "
+        "again: it has other rights, or another /dev/shm.");
+  }
   if (number < 0) {
     return absl::ResourceExhaustedError(
         absl::StrCat("The shared memory is open in ", kMostParticipants,
@@ -38,7 +47,8 @@ absl::Status Segment::Join() {
 
 // For an open file. -1 if living processes have all numbers.
 int Segment::TakeNumberOf(int file) {
-  for (int pass = 0; pass < 2; ++pass) {
+  bool is_swept = false;
+  for (int attempt = 0; attempt < 50; ++attempt) {
     for (int i = 0; i < kMostParticipants; ++i) {
       std::atomic<uint64_t>& numbers = head_->numbers[i / 64];
       if ((numbers.load() & MaskOf(i)) != 0 || !TakeNumber(file, i)) continue;
@@ -46,8 +56,14 @@ int Segment::TakeNumberOf(int file) {
       if ((numbers.fetch_or(MaskOf(i)) & MaskOf(i)) == 0) return i;
       ReturnNumber(file, i);
     }
-    const StructureLock structure(file_);
-    if (structure.status().ok()) SweepDead();
+    if (file_ < 0 || is_swept) break;
+    if (TryLockStructure(file_)) {
+      SweepDead();
+      UnlockStructure(file_);
+      is_swept = true;
+    } else {
+      absl::SleepFor(absl::Milliseconds(1));  // not for long: a fork may wait
+    }
   }
   return -1;
 }
@@ -69,6 +85,36 @@ uint64_t Segment::SweepDead() {
   }
   if (freed != 0) WakeWaiting();
   return freed;
+}
+
+absl::StatusOr<PoolStats> Segment::Stats() {
+  const StructureLock structure(file_, *head_);
+  if (!structure.status().ok()) return structure.status();
+  SweepDead();
+  PoolStats stats;
+  stats.capacity = stats.most_bytes = nbytes();
+  stats.reserved = reserved_bytes();
+  std::vector<Holder> holders(kMostParticipants);
+  table_->ForEach([&](SlotTable::Slot slot) {
+    const Participants of_slot = table_->Holders(slot);
+    if (of_slot == Participants{} || table_->word(slot).state() != SlotState::kUsed) return;
+    const uint64_t nbytes = table_->size(slot) * kGranuleBytes;
+    stats.used += nbytes;
+    ++stats.used_slots;
+    for (int i = 0; i < kMostParticipants; ++i) {
+      if ((of_slot[i / 64] >> i % 64 & 1) == 0) continue;
+      holders[i].slots += 1;
+      holders[i].nbytes += nbytes;
+    }
+  });
+  const StdMutexLock state(StateMutex());
+  for (int i = 0; i < kMostParticipants; ++i) {
+    if (holders[i].slots == 0) continue;
+    holders[i].process_id = head_->process_ids[i].load();
+    holders[i].is_this_process = i == me_;
+    stats.holders.push_back(holders[i]);
+  }
+  return stats;
 }
 
 template <typename F>
@@ -94,6 +140,7 @@ void Segment::PrepareFork() {
     if ((forever & MaskOf(slot)) != 0) return;
     forever |= MaskOf(slot);
     AddReference(slot);
+    if (kept_++ == 0) self_ = shared_from_this();
   });
 }
 

@@ -86,7 +86,7 @@ absl::StatusOr<void*> SlotHold::Data() const {
   return *mapping + slot_ * kGranuleBytes;
 }
 
-size_t SlotHold::nbytes() const { return segment_->table_->size(slot_) * kGranuleBytes; }
+size_t SlotHold::nbytes() const { return segment_->table_->needed(slot_) * kGranuleBytes; }
 
 SlotName SlotHold::name() const {
   return {.segment = segment_->name_,
@@ -141,6 +141,7 @@ SlotName SlotHold::KeepCompanion(std::string key, SlotHold other) const {
 bool SlotHold::Write(std::string_view bytes) const {
   if (bytes.size() > nbytes()) return false;
   const size_t start = segment_->parts_.data + slot_ * kGranuleBytes;
+  if (!MayWriteTo(start + bytes.size())) return false;
   const ssize_t written =
       pwrite(segment_->file_, bytes.data(), bytes.size(), static_cast<off_t>(start));
   return written == static_cast<ssize_t>(bytes.size());

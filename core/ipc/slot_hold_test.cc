@@ -1,5 +1,6 @@
 // Who holds a slot, and what its holders learn of each other.
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -106,6 +107,29 @@ TEST(SlotHoldTest, ManyProcessesHoldItOneAfterAnother) {
   }
   EXPECT_FALSE(slot.IsHeldByOthers(/*thorough=*/true));
   UnlinkLeftBehind();
+}
+
+// Tensors say how much memory they have, and it must stay theirs.
+TEST(SlotHoldTest, ASlotHasAsManyBytesAsWereAskedForBeforeAndAfterItsRestIsCutOff) {
+  const std::shared_ptr<Segment> segment = *Segment::Create(9 * kGranuleBytes);
+  { const SlotHold all = *segment->Allocate(9 * kGranuleBytes); }
+  const SlotHold slot = *segment->Allocate(8 * kGranuleBytes);
+  EXPECT_EQ(SlotHold::Open(slot.name())->nbytes(), 8 * kGranuleBytes);
+  const SlotHold rest = *segment->Allocate(kGranuleBytes);
+  EXPECT_EQ(slot.nbytes(), 8 * kGranuleBytes);
+  EXPECT_EQ(BytesOf(rest) - BytesOf(slot), ptrdiff_t{8 * kGranuleBytes});
+}
+
+TEST(SlotHoldTest, AWriteBeyondTheLimitOfFileSizesFailsAndRaisesNoSignal) {
+  const SlotHold slot = *TryMake();
+  ChildProcess child([&](Channel& parent) {
+    const struct rlimit small = {4096, 4096};
+    setrlimit(RLIMIT_FSIZE, &small);
+    parent.Send(slot.Write("a"));
+  });
+  EXPECT_FALSE(child.Receive<bool>());
+  EXPECT_EQ(child.Join(), 0);
+  EXPECT_TRUE(slot.Write("a"));
 }
 
 TEST(SlotHoldTest, WhatIsKeptIsHeldUntilItIsTaken) {

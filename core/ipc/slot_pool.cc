@@ -1,11 +1,6 @@
 #include "dovetail/core/ipc/slot_pool.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <ctime>
 #include <limits>
 #include <map>
 #include <string>
@@ -15,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "dovetail/core/internal/threads/interruption.h"
+#include "dovetail/core/ipc/futex.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
@@ -23,8 +19,11 @@ namespace {
 
 constexpr size_t kSegmentOfProcess = size_t{64} << 20;
 constexpr size_t kSegmentOfDevices = size_t{1} << 20;
-// Waiting ends after so long, to look for processes that have ended.
+// How long a waiting process sleeps without looking for an interruption.
 constexpr absl::Duration kLongestSleep = absl::Milliseconds(20);
+// Between two attempts to divide memory differently and to free what ended processes held.
+constexpr absl::Duration kShortestPause = absl::Microseconds(50);
+constexpr absl::Duration kLongestPause = absl::Milliseconds(200);
 constexpr size_t kMostNamed = 8;
 
 }  // namespace
@@ -173,16 +172,20 @@ absl::Status SlotPool::AddFollower(const std::shared_ptr<Segment>& segment) {
   return absl::OkStatus();
 }
 
+// (If the maker has ended, those that this process has not mapped can't be opened any more.)
 void SlotPool::FindFollowers() {
   const Segments segments = GetSegments();
   if (segments.empty() || is_of_process_) return;
   const SegmentHead& head = segments.front()->head();
   const uint32_t count = std::min<uint32_t>(head.follower_count.load(), head.kMostFollowers);
-  for (size_t i = segments.size() - 1; i < count; ++i) {
+  if (segments.size() > count) return;
+  for (uint32_t i = 0; i < count; ++i) {
     absl::StatusOr<std::shared_ptr<Segment>> follower = Segment::Open(head.followers[i]);
-    if (!follower.ok()) return;
+    if (!follower.ok()) continue;
     const StdMutexLock lock(StateMutex());
-    if (segments_.size() == i + 1) segments_.push_back(*std::move(follower));
+    if (std::find(segments_.begin(), segments_.end(), *follower) == segments_.end()) {
+      segments_.push_back(*std::move(follower));
+    }
   }
 }
 
@@ -190,16 +193,24 @@ absl::StatusOr<SlotHold> SlotPool::Allocate(size_t nbytes, const AllocateOptions
   if (options.isolated) return AllocateIsolated(nbytes);
   if (SlotHold hold = TryAllocate(nbytes)) return hold;
   const absl::Time deadline = absl::Now() + options.timeout;
+  absl::Duration pause = kShortestPause;
   while (true) {
     const uint32_t seen = FreedCount();
     absl::StatusOr<SlotHold> hold = TryHarder(nbytes);
-    const absl::Duration left = deadline - absl::Now();
-    if (hold.ok() || !absl::IsResourceExhausted(hold.status()) || left <= absl::ZeroDuration() ||
+    if (hold.ok() || !absl::IsResourceExhausted(hold.status()) || absl::Now() >= deadline ||
         nbytes > LargestPossible()) {
       return hold;
     }
-    if (ScopedInterruption::IsAsked()) return absl::CancelledError("The wait was interrupted.");
-    WaitForFreed(seen, std::min(left, kLongestSleep));
+    // What others free is often of the right size. To divide it differently, or to look for
+    // processes that have ended, takes the structure lock: less and less often, as many may wait.
+    const absl::Time next = absl::Now() + pause;
+    pause = std::min(2 * pause, kLongestPause);
+    for (uint32_t before = seen; absl::Now() < std::min(deadline, next);) {
+      if (ScopedInterruption::IsAsked()) return absl::CancelledError("The wait was interrupted.");
+      WaitForFreed(before, std::min(deadline, next));
+      before = FreedCount();
+      if (SlotHold freed = TryAllocate(nbytes)) return freed;
+    }
   }
 }
 
@@ -232,20 +243,22 @@ absl::StatusOr<SlotHold> SlotPool::AllocateIsolated(size_t nbytes) {
   return hold;
 }
 
-// How often memory of the first segment was freed so far.
+// Changes whenever memory is freed.
 uint32_t SlotPool::FreedCount() {
-  const Segments segments = GetSegments();
-  return segments.empty() ? 0 : segments.front()->head().freed.load();
+  uint32_t count = 0;
+  for (const std::shared_ptr<Segment>& segment : GetSegments()) count += segment->head().freed;
+  return count;
 }
 
-// Returns at once if the count is no longer `seen`.
-void SlotPool::WaitForFreed(uint32_t seen, absl::Duration timeout) {
+// Returns at once if the count is no longer `seen`, and soon if an interruption may be asked for.
+void SlotPool::WaitForFreed(uint32_t seen, absl::Time until) {
   const Segments segments = GetSegments();
-  if (segments.empty()) return absl::SleepFor(timeout);
+  const absl::Duration left = until - absl::Now();
+  // Only of one segment does the count change where this can wait for it.
+  if (segments.size() != 1) return absl::SleepFor(std::min(left, absl::Milliseconds(1)));
   SegmentHead& head = segments.front()->head();
   head.waiting.store(1);
-  const timespec time = absl::ToTimespec(timeout);
-  syscall(SYS_futex, &head.freed, FUTEX_WAIT, seen, &time, nullptr, 0);
+  WaitForFutex(head.freed, seen, std::min(left, kLongestSleep));
 }
 
 absl::Status SlotPool::FullError(size_t nbytes, const absl::Status& reason) {
@@ -260,7 +273,8 @@ absl::Status SlotPool::FullError(size_t nbytes, const absl::Status& reason) {
                                    h.slots == 1 ? " allocation" : " allocations"));
   }
   const bool is_too_large = nbytes > LargestPossible();
-  const bool has_rest = stats->capacity - stats->used >= nbytes;
+  const bool has_reason = !Segment::IsFull(reason);
+  const bool has_rest = !has_reason && stats->capacity - stats->used >= nbytes;
   const std::string text = absl::StrCat(
       "The pool has no room for ", nbytes, " bytes: ", stats->used, " of ", stats->capacity,
       " bytes are held", holders.empty() ? "" : " (", absl::StrJoin(holders, "; "),
@@ -270,7 +284,6 @@ absl::Status SlotPool::FullError(size_t nbytes, const absl::Status& reason) {
           ? ", and the rest is in pieces that are too small. Release tensors, wait for others "
             "to do so (a timeout), or make a larger pool."
           : ". Release tensors, wait for others to do so (a timeout), or make a larger pool.");
-  const bool has_reason = !Segment::IsFull(reason);
   return absl::ResourceExhaustedError(has_reason ? absl::StrCat(reason.message(), " ", text)
                                                  : text);
 }

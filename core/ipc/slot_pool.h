@@ -82,7 +82,7 @@ class SlotPool {
   absl::StatusOr<SlotHold> AllocateIsolated(size_t nbytes);
   size_t LargestPossible();
   uint32_t FreedCount();
-  void WaitForFreed(uint32_t seen, absl::Duration timeout);
+  void WaitForFreed(uint32_t seen, absl::Time until);
   absl::Status FullError(size_t nbytes, const absl::Status& reason);
 
   const size_t segment_bytes_;

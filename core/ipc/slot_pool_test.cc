@@ -79,6 +79,23 @@ TEST(SlotPoolTest, AnAllocationLargerThanTheFirstSegmentGetsOneOfItsSize) {
   EXPECT_FALSE(pool->Allocate(SIZE_MAX).ok());
 }
 
+TEST(SlotPoolTest, OfAPoolWhoseMakerWasKilledWhatIsMappedIsKnown) {
+  ChildProcess maker([](Channel& parent) {
+    const auto pool = *SlotPool::Create({.nbytes = kKiB, .most_bytes = 64 * kKiB});
+    std::vector<SlotHold> all;
+    for (int i = 0; i < 4; ++i) all.push_back(*pool->Allocate(kKiB));
+    parent.Send(pool->name());
+    parent.Send(all.back().name());
+    pause();
+  });
+  const auto pool = *SlotPool::Open(maker.Receive<SegmentName>());
+  const SlotHold last = *SlotHold::Open(maker.Receive<SlotName>());
+  maker.Kill();
+  EXPECT_TRUE(pool->Contains(*last.segment()));
+  EXPECT_EQ(pool->Stats()->segments, 2);
+  UnlinkLeftBehind();
+}
+
 TEST(SlotPoolTest, ThreadsThatGrowItAtOnceKeepToTheLimit) {
   for (int round = 0; round < 20; ++round) {
     const auto pool = MakePool({.nbytes = 16 * kKiB, .most_bytes = 64 * kKiB});

@@ -59,6 +59,12 @@ uint64_t SlotTable::size(Slot slot) const {
   return size > granules_ - slot ? 0 : size;
 }
 
+uint64_t SlotTable::needed(Slot slot) const {
+  const uint64_t size = this->size(slot);
+  const uint64_t needed = size == 0 ? 0 : headers_[slot].needed.load();
+  return needed == 0 ? size : std::min(needed, size);
+}
+
 SlotWord SlotTable::word(Slot slot) const {
   return slot < granules_ ? SlotWord(headers_[slot].word.load()) : SlotWord(0);
 }

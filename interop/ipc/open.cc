@@ -22,6 +22,14 @@ bool NamesReadOnlyMemory(const Handle& handle) {
   return name.ok() && name->read_only;
 }
 
+// For the report of a write: the bytes that the tensor reaches.
+void Describe(const Tensor& tensor, const Handle& handle) {
+  ByteRange bytes;
+  if (!BytesReached(tensor.layout(), tensor.dtype(), tensor.packing(), &bytes).ok()) return;
+  DescribeReadOnly(static_cast<const char*>(tensor.raw_data()) + bytes.begin, bytes.size(),
+                   handle.ToString());
+}
+
 absl::StatusOr<Tensor> OpenMemory(const Handle& handle) {
   if (handle.layout.num_elements() == 0) {
     return Tensor::Make(Storage::Adopt(nullptr, 0, handle.device, {}), 0, handle.dtype,
@@ -40,13 +48,12 @@ absl::StatusOr<Tensor> OpenMemory(const Handle& handle) {
   std::move(release).Cancel();
   if (opened->ready) storage->RecordUse(*std::move(opened->ready));
   Tensor::Options options = handle.options;
-  if (NamesReadOnlyMemory(handle)) {
-    options.access = Access::kReadOnly;
-    if (WriteFaultsAreReported()) {
-      DescribeReadOnly(storage->data(), storage->nbytes(), handle.ToString());
-    }
-  }
-  return Tensor::Make(std::move(storage), handle.byte_offset, handle.dtype, handle.layout, options);
+  const bool is_read_only = NamesReadOnlyMemory(handle);
+  if (is_read_only) options.access = Access::kReadOnly;
+  absl::StatusOr<Tensor> tensor =
+      Tensor::Make(std::move(storage), handle.byte_offset, handle.dtype, handle.layout, options);
+  if (is_read_only && tensor.ok() && WriteFaultsAreReported()) Describe(*tensor, handle);
+  return tensor;
 }
 
 }  // namespace

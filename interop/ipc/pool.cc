@@ -67,7 +67,18 @@ absl::StatusOr<std::string> Pool::Share(const Tensor& tensor, const ShareOptions
   }
   absl::StatusOr<Handle> handle = ipc::Share(tensor, options);
   if (!handle.ok()) return handle.status();
-  return memory ? ToMessage(handle->ToBytes(), memory) : handle->ToBytes();
+  if (memory) return ToMessage(handle->ToBytes(), memory);
+  // Without elements, there is no place for a long layout, and strides mean nothing.
+  std::string bytes = handle->ToBytes();
+  if (bytes.size() <= kMostMessageBytes) return bytes;
+  absl::StatusOr<Layout> row_major = Layout::Contiguous(handle->layout.shape());
+  if (!row_major.ok()) return row_major.status();
+  handle->layout = *std::move(row_major);
+  bytes = handle->ToBytes();
+  if (bytes.size() <= kMostMessageBytes) return bytes;
+  return absl::FailedPreconditionError(
+      absl::StrCat("A tensor without elements and with ", handle->layout.rank(),
+                   " dimensions is too long for a message."));
 }
 
 }  // namespace ipc

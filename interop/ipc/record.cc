@@ -37,7 +37,8 @@ absl::StatusOr<std::string> ToMessage(std::string handle, const SlotHold& memory
   const std::string bytes =
       std::string(reinterpret_cast<const char*>(&nbytes), sizeof nbytes) + handle;
   if (!slot->Write(bytes)) {
-    return absl::UnavailableError("The file of the shared memory can't be written.");
+    return absl::UnavailableError(
+        "The file of the shared memory can't be written: is there a limit of file sizes?");
   }
   return message_for(memory.KeepCompanion(std::move(handle), *std::move(slot)));
 }

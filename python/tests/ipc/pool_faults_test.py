@@ -123,6 +123,20 @@ def test_memory_shared_read_only_cant_be_written_by_any_library(pool):
     assert t.tolist() == [7, 8, 7, 7]
 
 
+def test_a_write_fault_names_the_tensor_that_has_the_bytes(pool):
+    t = pool.empty((100, 100))
+    whole, view = (pool.share(x, readonly=True) for x in (t, t[0, :7]))
+    code = f"""
+        import ctypes, dovetail as dt
+        dt.ipc.report_write_faults()
+        whole, view = (dt.ipc.open(m) for m in ({whole!r}, {view!r}))
+        ctypes.memset(whole.data_ptr() + 4 * 9090, 0, 1)
+        """
+    status, error = process.run_failing(code)
+    assert status == -signal.SIGSEGV
+    assert "tensor of shape (100, 100)" in error
+
+
 def test_a_process_that_opens_only_read_only_memory_has_no_other_mapping(pool):
     t = pool.empty(4)
     code = f"""

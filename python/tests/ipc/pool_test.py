@@ -209,6 +209,28 @@ def test_every_kind_of_element_arrives(pool, dtype):
     assert (nothing.dtype, nothing.shape) == (t.dtype, (3, 0))
 
 
+def test_what_was_opened_can_be_shared_on_after_others_took_the_rest_of_its_slot():
+    pool = dt.ipc.Pool(9 * 4096)
+    del (whole := [pool.empty(9 * 4096, dtype="uint8")])[0]
+    t = pool.empty(8 * 4096, dtype="uint8")
+    t[...] = 3
+    u = dt.ipc.open(pool.share(t))
+    rest = pool.empty(4096, dtype="uint8")
+    rest[...] = 5
+    for message in (pool.share(u), bytes(dt.ipc.share(u))):
+        assert set(dt.ipc.open(message).tolist()) == {3}
+
+
+def test_messages_of_tensors_without_elements_are_short_too(pool):
+    strides = tuple(1 << 40 + i for i in range(21))
+    t = np.lib.stride_tricks.as_strided(np.empty(1), (0,) + (2,) * 20, strides)
+    message = pool.share(t)
+    assert len(message) <= 64
+    assert dt.ipc.open(message).shape == t.shape
+    with pytest.raises(dt.ExchangeError, match="64 dimensions is too long"):
+        pool.share(dt.empty((0,) * 64))
+
+
 def test_the_file_is_the_users_alone_and_goes_with_the_pool():
     pool = dt.ipc.Pool(MIB)
     t = pool.empty(3)
