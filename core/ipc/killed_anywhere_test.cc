@@ -163,6 +163,25 @@ TEST_F(KilledAnywhere, WhileItSplitsAndMergesAndReclaims) {
       [this] { (void)segment_->Allocate(21 * kGranuleBytes).ok(); });
 }
 
+TEST_F(KilledAnywhere, WhileItSendsMessagesAndOpensThem) {
+  SlotHold slot;
+  SlotName name = {};
+  const auto send = [&] {
+    slot = *segment_->Allocate(kSlot);
+    (void)slot.AddMessages(2).ok();
+    name = slot.name();
+    name.is_message = true;
+    slot = SlotHold();
+  };
+  const auto open = [&] {
+    const absl::StatusOr<SlotHold> there = SlotHold::Open(name);
+    if (there.ok()) there->TakeMessage();
+  };
+  KillAtEachStep(5, [&] { WarmUp(*segment_), send(); }, open);
+  KillAtEachStep(
+      43, [&] { WarmUp(*segment_), send(), open(); }, [&] { open(), send(), open(), open(); });
+}
+
 // The child that it may have made by then ends at once.
 TEST_F(KilledAnywhere, WhileItForks) {
   KillAtEachStep(

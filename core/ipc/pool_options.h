@@ -33,7 +33,7 @@ struct AllocateOptions {
 struct Holder {
   uint32_t process_id = 0;  // 0 if unknown. Another container has numbers of its own.
   bool is_this_process = false;
-  uint64_t slots = 0;   // the number of allocations
+  uint64_t slots = 0;   // the number of allocations, also those that its messages hold
   uint64_t nbytes = 0;  // in multiples of 4 KiB
 };
 
@@ -43,6 +43,7 @@ struct PoolStats {
   uint64_t reserved = 0;    // bytes that have pages
   uint64_t used = 0;        // bytes that any process holds, in multiples of 4 KiB
   uint64_t used_slots = 0;  // the number of allocations that any process holds
+  uint64_t messages = 0;    // that hold memory until they are opened
   int segments = 1;         // the number of files
   std::vector<Holder> holders;
 };

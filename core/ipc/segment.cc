@@ -138,22 +138,30 @@ absl::StatusOr<std::shared_ptr<Segment>> Segment::Map(const SegmentFile& file, b
   return segment;
 }
 
-// Unmaps what its maker has closed, as far as nothing of it is held. A few at a time: it is called
-// for each segment that is opened.
+// A few at a time: it is called for each segment that is made or opened.
 void Segment::Forget() {
-  std::vector<std::shared_ptr<Segment>> kept;
+  using Segments = std::vector<std::shared_ptr<Segment>>;
+  const auto take_some = [](Segments& from) {
+    const auto end = from.begin() + std::min<std::ptrdiff_t>(std::ssize(from), 32);
+    Segments some(std::move_iterator(from.begin()), std::move_iterator(end));
+    from.erase(from.begin(), end);
+    return some;
+  };
+  Segments others, with_messages;
   {
     const StdMutexLock lock(StateMutex());
-    std::vector<std::shared_ptr<Segment>>& others = GetTables().others;
-    const auto end = others.begin() + std::min<std::ptrdiff_t>(std::ssize(others), 32);
-    kept.assign(std::move_iterator(others.begin()), std::move_iterator(end));
-    others.erase(others.begin(), end);
+    others = take_some(GetTables().others);
+    with_messages = take_some(GetTables().with_messages);
   }
-  std::erase_if(kept, [](const std::shared_ptr<Segment>& s) {
+  std::erase_if(others, [](const std::shared_ptr<Segment>& s) {
     return s->is_closed() || !s->has_maker();
   });
+  std::erase_if(with_messages, [](const std::shared_ptr<Segment>& s) {
+    return s.use_count() == 1 && !s->HasMessages();
+  });
   const StdMutexLock lock(StateMutex());
-  for (std::shared_ptr<Segment>& s : kept) GetTables().others.push_back(std::move(s));
+  for (std::shared_ptr<Segment>& s : others) GetTables().others.push_back(std::move(s));
+  for (const std::shared_ptr<Segment>& s : with_messages) s->KeepForMessages();
 }
 
 // The reference that keeps a segment mapped, if there is one.

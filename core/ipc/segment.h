@@ -64,7 +64,8 @@ struct SlotName {
   SegmentName segment;
   SlotTable::Slot slot;
   uint64_t generation;
-  bool read_only = false;  // the opener's mapping can't be written
+  bool read_only = false;   // the opener's mapping can't be written
+  bool is_message = false;  // of SlotHold::AddMessages: opening it takes one
 
   // To about 20 bytes, and back. FailedPrecondition for what is no name.
   std::string ToBytes() const;
@@ -112,6 +113,12 @@ class SlotHold {
   static void Keep(SlotHold hold);
   static SlotHold TakeKept(const void* p);
 
+  // The slot is held until names of it with is_message have been opened so many times more, or this
+  // process has ended. ResourceExhausted for more than 2^32 - 1; Unavailable in a child that does
+  // not take part.
+  absl::Status AddMessages(uint32_t count);
+  // What was opened by such a name has been taken over.
+  void TakeMessage() const;
   // From now on nobody opens the slot by the names that it had so far.
   void Renew();
   // Whether this process has other SlotHolds of it.
@@ -188,6 +195,9 @@ class Segment : public std::enable_shared_from_this<Segment> {
   absl::StatusOr<uint64_t> Reclaim();
   // Whether no living process holds anything.
   bool IsIdle();
+  // Unmaps segments of which nothing is held: what its maker has closed, and what was kept for
+  // messages that have been opened since.
+  static void Forget();
   absl::StatusOr<PoolStats> Stats();
 
  private:
@@ -204,7 +214,9 @@ class Segment : public std::enable_shared_from_this<Segment> {
   static absl::StatusOr<std::shared_ptr<Segment>> OpenFile(SegmentName name, SegmentKind kind)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(StructureMutex());
   static std::shared_ptr<Segment> FindOpen(SegmentName name);
-  static void Forget();
+  // Keeps the segment while messages of this process are to be opened.
+  void KeepForMessages() ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
+  bool HasMessages() const;
   static std::shared_ptr<Segment> TakeFromOthers(const Segment* segment)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
 

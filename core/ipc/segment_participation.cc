@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <vector>
@@ -96,7 +97,12 @@ absl::StatusOr<PoolStats> Segment::Stats() {
   stats.reserved = reserved_bytes();
   std::vector<Holder> holders(kMostParticipants);
   table_->ForEach([&](SlotTable::Slot slot) {
-    const Participants of_slot = table_->Holders(slot);
+    Participants of_slot = table_->Holders(slot);
+    if (const SlotMessages messages = table_->messages(slot);
+        messages.count != 0 && messages.sender >= 0 && messages.sender < kMostParticipants) {
+      of_slot[messages.sender / 64] |= MaskOf(messages.sender);
+      stats.messages += messages.count;
+    }
     if (of_slot == Participants{} || table_->word(slot).state() != SlotState::kUsed) return;
     const uint64_t nbytes = table_->size(slot) * kGranuleBytes;
     stats.used += nbytes;
@@ -115,6 +121,21 @@ absl::StatusOr<PoolStats> Segment::Stats() {
     stats.holders.push_back(holders[i]);
   }
   return stats;
+}
+
+void Segment::KeepForMessages() {
+  std::vector<std::shared_ptr<Segment>>& all = GetTables().with_messages;
+  const auto is_this = [this](const std::shared_ptr<Segment>& s) { return s.get() == this; };
+  if (std::none_of(all.begin(), all.end(), is_this)) all.push_back(shared_from_this());
+}
+
+bool Segment::HasMessages() const {
+  bool has_messages = false;
+  table_->ForEach([&](SlotTable::Slot slot) {
+    const SlotMessages messages = table_->messages(slot);
+    has_messages = has_messages || (messages.count != 0 && messages.sender == me_.load());
+  });
+  return has_messages;
 }
 
 template <typename F>

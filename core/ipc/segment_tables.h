@@ -78,6 +78,8 @@ struct Segment::Tables {
   std::map<const char*, Range> by_address ABSL_GUARDED_BY(StateMutex());
   // A parent's segments of which a forked child does not hold what the parent held.
   std::vector<Segment*> orphans ABSL_GUARDED_BY(StateMutex());
+  // Those of which this process has sent messages that keep memory.
+  std::vector<std::shared_ptr<Segment>> with_messages ABSL_GUARDED_BY(StateMutex());
   // Other processes' segments, which stay mapped.
   std::vector<std::shared_ptr<Segment>> others ABSL_GUARDED_BY(StateMutex());
 };

@@ -26,12 +26,12 @@ std::string SlotName::ToBytes() const {
   std::memcpy(bytes, &segment, sizeof segment);
   std::memcpy(bytes + sizeof segment, &slot, kNumberBytes);
   std::memcpy(bytes + sizeof segment + kNumberBytes, &generation, kNumberBytes);
-  bytes[kNameBytes - 1] = read_only ? 1 : 0;
+  bytes[kNameBytes - 1] = static_cast<char>((read_only ? 1 : 0) | (is_message ? 2 : 0));
   return std::string(bytes, kNameBytes);
 }
 
 absl::StatusOr<SlotName> SlotName::FromBytes(std::string_view bytes) {
-  if (bytes.size() != kNameBytes || static_cast<unsigned char>(bytes.back()) > 1) {
+  if (bytes.size() != kNameBytes || static_cast<unsigned char>(bytes.back()) > 3) {
     return absl::FailedPreconditionError(absl::StrCat(
         "The handle's name of the memory, of ", bytes.size(), " bytes, is not one of ", kNameBytes,
         " bytes: it was made for another kind of device, or by another version of Dovetail."));
@@ -40,7 +40,8 @@ absl::StatusOr<SlotName> SlotName::FromBytes(std::string_view bytes) {
   std::memcpy(&name.segment, bytes.data(), sizeof name.segment);
   std::memcpy(&name.slot, bytes.data() + sizeof name.segment, kNumberBytes);
   std::memcpy(&name.generation, bytes.data() + sizeof name.segment + kNumberBytes, kNumberBytes);
-  name.read_only = bytes.back() != 0;
+  name.read_only = (bytes.back() & 1) != 0;
+  name.is_message = (bytes.back() & 2) != 0;
   return name;
 }
 
@@ -112,6 +113,22 @@ SlotHold SlotHold::TakeKept(const void* p) {
   if (--segment.kept_ == 0) self = std::move(segment.self_);
   return found;
 }
+
+absl::Status SlotHold::AddMessages(uint32_t count) {
+  const StdMutexLock lock(StateMutex());
+  const int me = segment_->me_.load();
+  if (me < 0) {
+    return absl::UnavailableError(
+        "This forked process does not take part in the shared memory, and can't keep it.");
+  }
+  if (!segment_->table_->AddMessages(me, slot_, count)) {
+    return absl::ResourceExhaustedError("A tensor can't have more than 2^32 - 1 messages.");
+  }
+  segment_->KeepForMessages();
+  return absl::OkStatus();
+}
+
+void SlotHold::TakeMessage() const { segment_->table_->TakeMessage(slot_); }
 
 void SlotHold::Renew() {
   // (A forked child that holds nothing leaves its parent's names as they are.)

@@ -67,6 +67,15 @@ absl::StatusOr<std::shared_ptr<SlotPool>> SlotPool::Attach(int file) {
   return Of(*std::move(first));
 }
 
+SlotPool::~SlotPool() {
+  {
+    Segments segments;
+    const StdMutexLock lock(StateMutex());
+    segments.swap(segments_);
+  }
+  Segment::Forget();
+}
+
 // Never destroyed, since tensors may be destroyed while the process exits.
 SlotPool* SlotPool::ForProcess(size_t segment_bytes, SegmentKind kind) {
   auto* pool = new SlotPool(segment_bytes, std::numeric_limits<size_t>::max());
@@ -233,6 +242,7 @@ absl::StatusOr<SlotHold> SlotPool::AllocateIsolated(size_t nbytes) {
   // With room for records of unusual layouts (interop/ipc/record.h).
   constexpr size_t kForRecords = 8 * kGranuleBytes;
   if (nbytes > std::numeric_limits<size_t>::max() - kForRecords) nbytes -= kForRecords;
+  Segment::Forget();
   absl::StatusOr<std::shared_ptr<Segment>> own = Segment::Create(nbytes + kForRecords);
   if (!own.ok()) return own.status();
   absl::StatusOr<SlotHold> hold = (*own)->Allocate(nbytes);
@@ -334,6 +344,7 @@ absl::StatusOr<PoolStats> SlotPool::Stats() {
     total.reserved += stats->reserved;
     total.used += stats->used;
     total.used_slots += stats->used_slots;
+    total.messages += stats->messages;
     for (const Holder& h : stats->holders) {
       Holder& sum = holders[h.process_id];
       sum.process_id = h.process_id;

@@ -39,6 +39,7 @@ class SlotPool {
   // The pool of another process, by the name of its first segment or a descriptor.
   static absl::StatusOr<std::shared_ptr<SlotPool>> Open(SegmentName name);
   static absl::StatusOr<std::shared_ptr<SlotPool>> Attach(int file);
+  ~SlotPool();
   static SlotPool& OfProcess();
   // This process's pool of descriptions of memory on devices (SegmentKind::kDeviceBlocks).
   static SlotPool& OfDevices();

@@ -20,8 +20,8 @@ struct SlotTable::Header {
   std::atomic<uint64_t> word;
   std::atomic<uint64_t> holders[kMostParticipants / 64];
   std::atomic<uint64_t> size;
-  std::atomic<uint64_t> needed;  // of its granules; 0 while that is unknown
-  uint64_t reserved;
+  std::atomic<uint64_t> needed;    // of its granules; 0 while that is unknown
+  std::atomic<uint64_t> messages;  // a SlotMessages: the sender + 1 << 32 | the count; or 0
 };
 
 // Classes 0 to 6 have 1 to 7 granules each. From 8 granules on, each power of two has four classes.
@@ -76,10 +76,17 @@ Participants SlotTable::Holders(Slot slot) const {
   return holders;
 }
 
+SlotMessages SlotTable::messages(Slot slot) const {
+  const uint64_t word = slot < granules_ ? headers_[slot].messages.load() : 0;
+  return {.sender = static_cast<int>(word >> 32) - 1, .count = static_cast<uint32_t>(word)};
+}
+
+// The participants first: a sender has its bit when it adds messages, and an opener sets its own
+// before it takes one.
 bool SlotTable::HasHolders(Slot slot, int except) const {
   Participants holders = Holders(slot);
   if (except >= 0) holders[except / 64] &= ~MaskOf(except);
-  return holders != Participants{};
+  return holders != Participants{} || messages(slot).count != 0;
 }
 
 void SlotTable::SetBit(int participant, Slot slot) {
@@ -178,6 +185,25 @@ bool SlotTable::Hold(int me, Slot slot, uint64_t generation) {
   return false;
 }
 
+bool SlotTable::AddMessages(int me, Slot slot, uint32_t count) {
+  std::atomic<uint64_t>& word = headers_[slot].messages;
+  uint64_t before = word.load();
+  while (static_cast<uint32_t>(before) <= UINT32_MAX - count) {
+    const uint64_t after = (static_cast<uint64_t>(me) + 1) << 32 | (static_cast<uint32_t>(before) + count);
+    if (word.compare_exchange_weak(before, after)) return true;
+  }
+  return false;
+}
+
+void SlotTable::TakeMessage(Slot slot) {
+  std::atomic<uint64_t>& word = headers_[slot].messages;
+  uint64_t before = word.load();
+  while (static_cast<uint32_t>(before) != 0) {
+    const uint64_t after = static_cast<uint32_t>(before) == 1 ? 0 : before - 1;
+    if (word.compare_exchange_weak(before, after)) return;
+  }
+}
+
 void SlotTable::HoldFor(int other, Slot slot) { SetBit(other, slot); }
 
 bool SlotTable::Drop(int me, Slot slot) {
@@ -211,6 +237,7 @@ void SlotTable::Renew(Slot slot) {
   uint64_t bits = word.load();
   while (!word.compare_exchange_weak(bits, SlotWord(bits).Next(SlotState::kUsed).bits())) {
   }
+  headers_[slot].messages.store(0);  // nobody can open them any more
 }
 
 void SlotTable::ForEach(absl::FunctionRef<void(Slot)> f) const {
@@ -229,6 +256,7 @@ std::optional<SlotTable::Slot> SlotTable::Carve(int me, uint64_t count) {
   header.size.store(count);
   header.needed.store(0);
   for (std::atomic<uint64_t>& holders : header.holders) holders.store(0);
+  header.messages.store(0);
   SetBit(me, slot);
   header.word.store(word(slot).Next(SlotState::kUsed).bits());
   carved_->store(slot + count);
@@ -250,6 +278,7 @@ void SlotTable::CutTo(Slot slot, uint64_t count, uint64_t size) {
   rest.size.store(size - count);
   rest.needed.store(0);
   for (std::atomic<uint64_t>& holders : rest.holders) holders.store(0);
+  rest.messages.store(0);
   rest.word.store(word(second).Next(SlotState::kReshaping).bits());
   headers_[slot].size.store(count);
   rest.word.store(word(second).To(SlotState::kFree).bits());
@@ -321,6 +350,12 @@ uint64_t SlotTable::Sweep(const Participants& dead) {
     Header& header = headers_[slot];
     for (size_t i = 0; i < dead.size(); ++i) {
       if (dead[i] != 0) header.holders[i].fetch_and(~dead[i]);
+    }
+    uint64_t messages = header.messages.load();
+    if (const int sender = this->messages(slot).sender;
+        messages != 0 && (sender < 0 || sender >= kMostParticipants ||
+                          (dead[sender / 64] & MaskOf(sender)) != 0)) {
+      header.messages.compare_exchange_strong(messages, 0);
     }
     uint64_t bits = header.word.load();
     const SlotWord word(bits);

@@ -1,11 +1,13 @@
 // SlotTable: the slots of a segment, in memory that several processes map.
 //
 // A segment's memory is divided into granules of 4 KiB, and each slot has some consecutive ones. A
-// slot is used as long as a process holds it. Each process that uses the segment is a participant
-// with a number below 256, and each slot has a bit per participant. Taking, holding and dropping a
-// slot change single words, so that a process can be killed at any instruction:
+// slot is used as long as a process holds it, or a message of a living process that is still to be
+// opened. Each process that uses the segment is a participant with a number below 256, and each
+// slot has a bit per participant, and a word with the sender and the number of its messages.
+// Taking, holding and dropping a slot change single words, so that a process can be killed at any
+// instruction:
 //
-//   - a bit of a dead participant is cleared by Sweep();
+//   - a bit of a dead participant is cleared by Sweep(), and so are its messages;
 //   - a slot without holders that nobody freed is freed by Sweep();
 //   - a free slot that no index lists is listed again by Sweep().
 //
@@ -47,6 +49,12 @@ constexpr uint64_t MaskOf(uint64_t number) { return uint64_t{1} << number % 64; 
 // A set of participants.
 using Participants = std::array<uint64_t, kMostParticipants / 64>;
 
+// Messages that hold a slot. The latest sender answers for all of them.
+struct SlotMessages {
+  int sender = -1;
+  uint32_t count = 0;  // how often they are still to be opened
+};
+
 class SlotTable {
  public:
   using Slot = uint64_t;  // the number of its first granule
@@ -64,8 +72,10 @@ class SlotTable {
   uint64_t size(Slot slot) const;  // in granules; 0 if there is no slot
   uint64_t needed(Slot slot) const;  // of these: what CutSlack leaves
   SlotWord word(Slot slot) const;
+  // Participants or messages, except a participant.
   bool HasHolders(Slot slot, int except = -1) const;
   Participants Holders(Slot slot) const;
+  SlotMessages messages(Slot slot) const;
 
   // Takes a free slot of `count` granules or a little more. Its memory has what was in it last.
   std::optional<Slot> Take(int me, uint64_t count);
@@ -75,6 +85,10 @@ class SlotTable {
   bool Drop(int me, Slot slot);
   // Begins a new generation of a slot that is held: from now on nobody holds it by an older name.
   void Renew(Slot slot);
+  // As many messages of a slot that `me` holds are to be opened. False if that are too many.
+  bool AddMessages(int me, Slot slot, uint32_t count);
+  // One of them was opened, by a participant that holds the slot already.
+  void TakeMessage(Slot slot);
   // Sets the bit of a participant that is about to be, for a slot that `me` holds.
   void HoldFor(int other, Slot slot);
 

@@ -93,6 +93,7 @@ absl::StatusOr<OpenedMemory> OpenMemory(std::string_view bytes) {
   if (!slot.ok()) return slot.status();
   const absl::StatusOr<void*> data = slot->Data();
   if (!data.ok()) return data.status();
+  if (name->is_message) slot->TakeMessage();
   const size_t nbytes = slot->nbytes();
   return OpenedMemory{.data = *data,
                       .nbytes = nbytes,

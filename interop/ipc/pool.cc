@@ -56,17 +56,34 @@ absl::StatusOr<Tensor> Pool::Empty(absl::Span<const int64_t> shape, DType dtype,
   return NewInPool(*slots_, *std::move(layout), dtype, Packing::kPacked, options);
 }
 
-absl::StatusOr<std::string> Pool::Share(const Tensor& tensor, const ShareOptions& options) const {
+namespace {
+
+// A message that keeps the memory until it has been opened `opens` times.
+absl::StatusOr<std::string> KeepingMessage(Handle& handle, SlotHold& memory, uint32_t opens) {
+  absl::StatusOr<SlotName> name = SlotName::FromBytes(handle.memory);
+  if (!name.ok()) return name.status();
+  name->is_message = true;
+  handle.memory = name->ToBytes();
+  absl::StatusOr<std::string> message = ToMessage(handle.ToBytes(), memory, opens);
+  if (!message.ok()) return message;
+  if (absl::Status s = memory.AddMessages(opens); !s.ok()) return s;
+  return message;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Pool::Share(const Tensor& tensor, const MessageOptions& options) const {
   if (tensor.is_null()) return internal_tensor::NullTensorError();
   const bool has_memory = tensor.num_elements() != 0 && tensor.device() == Device::Cpu();
-  const SlotHold memory = has_memory ? SlotHold::FindAt(tensor.raw_data()) : SlotHold();
+  SlotHold memory = has_memory ? SlotHold::FindAt(tensor.raw_data()) : SlotHold();
   if (tensor.num_elements() != 0 && (!memory || !slots_->Contains(*memory.segment()))) {
     return absl::FailedPreconditionError(
         "The tensor's memory is not of this pool: make it by the pool's empty(), or copy it into such "
         "a tensor. A tensor of another pool is shared by that one.");
   }
-  absl::StatusOr<Handle> handle = ipc::Share(tensor, options);
+  absl::StatusOr<Handle> handle = ipc::Share(tensor, {.read_only = options.read_only});
   if (!handle.ok()) return handle.status();
+  if (memory && options.opens != 0) return KeepingMessage(*handle, memory, options.opens);
   if (memory) return ToMessage(handle->ToBytes(), memory);
   // Without elements, there is no place for a long layout, and strides mean nothing.
   std::string bytes = handle->ToBytes();

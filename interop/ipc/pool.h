@@ -14,7 +14,7 @@
 //
 // A message can be opened any number of times, as long as some process has a tensor over the
 // memory. Later, opening it is an error, also when the memory has been reused: keep the tensor
-// until the others have opened it.
+// until the others have opened it, or say how often that will be (MessageOptions).
 //
 // Who maps a pool can read all of it, and write unless it opens only messages that were shared
 // read-only. Make a pool for each domain of trust, or isolate a tensor (Empty's options).
@@ -46,6 +46,14 @@ namespace ipc {
 
 class SlotPool;
 
+struct MessageOptions {
+  // The memory's mapping in a process that opens the message can't be written.
+  bool read_only = false;
+  // The message keeps the tensor until it has been opened so many times, or this process has ended.
+  // 0: it does not.
+  uint32_t opens = 0;
+};
+
 class Pool {
  public:
   // InvalidArgument for a pool of 0 bytes, or an anonymous one that is to grow; ResourceExhausted
@@ -64,7 +72,7 @@ class Pool {
 
   // What other processes need to open the tensor: at most 64 bytes. The tensor can be a view, and
   // made by another library. FailedPrecondition for memory that is not of this pool.
-  absl::StatusOr<std::string> Share(const Tensor& tensor, const ShareOptions& options = {}) const;
+  absl::StatusOr<std::string> Share(const Tensor& tensor, const MessageOptions& options = {}) const;
 
   // Who holds what. Also frees what ended processes held.
   absl::StatusOr<PoolStats> Stats() const;

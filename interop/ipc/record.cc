@@ -17,10 +17,16 @@ constexpr std::string_view kMagic = "DR2";
 
 }  // namespace
 
-absl::StatusOr<std::string> ToMessage(std::string handle, const SlotHold& memory) {
+absl::StatusOr<std::string> ToMessage(std::string handle, const SlotHold& memory, uint32_t opens) {
   if (handle.size() <= kMostMessageBytes) return handle;
-  // Read by a mapping that can't be written, so that it opens no other one of the segment.
-  const auto message_for = [](SlotName name) {
+  const auto message_for = [opens](SlotName name) -> absl::StatusOr<std::string> {
+    if (opens != 0) {
+      absl::StatusOr<SlotHold> record = SlotHold::Open(name);
+      if (!record.ok()) return record.status();
+      if (absl::Status s = record->AddMessages(opens); !s.ok()) return s;
+      name.is_message = true;
+    }
+    // Read by a mapping that can't be written, so that it opens no other one of the segment.
     name.read_only = true;
     return std::string(kMagic) + name.ToBytes();
   };
@@ -60,7 +66,9 @@ absl::StatusOr<std::string> FromMessage(std::string_view message) {
     return absl::InvalidArgumentError(
         "This is not a handle of shared memory: what it names was written over.");
   }
-  return std::string(static_cast<const char*>(*data) + sizeof nbytes, nbytes);
+  std::string handle(static_cast<const char*>(*data) + sizeof nbytes, nbytes);
+  if (name->is_message) slot->TakeMessage();
+  return handle;
 }
 
 }  // namespace ipc

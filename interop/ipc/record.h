@@ -19,9 +19,10 @@ namespace ipc {
 DOVETAIL_NOT_SHARED inline constexpr size_t kMostMessageBytes = 64;
 
 // `handle` itself if it has at most kMostMessageBytes bytes; else a message that names a slot with
-// it, in the segment of `memory`, which exists as long as this process holds `memory`.
-// ResourceExhausted if there is no room for it.
-absl::StatusOr<std::string> ToMessage(std::string handle, const SlotHold& memory);
+// it, in the segment of `memory`, which exists as long as this process holds `memory`, and until it
+// has been opened `opens` times. ResourceExhausted if there is no room for it.
+absl::StatusOr<std::string> ToMessage(std::string handle, const SlotHold& memory,
+                                      uint32_t opens = 0);
 
 // The handle's bytes. FailedPrecondition if the slot is gone.
 absl::StatusOr<std::string> FromMessage(std::string_view message);
