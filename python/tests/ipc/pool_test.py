@@ -128,7 +128,7 @@ def test_an_anonymous_pool_goes_by_its_descriptor():
         pool.empty(1, isolated=True)
     code = f"import dovetail as dt; dt.ipc.open({pool.share(t)!r})"
     assert "this process has not attached" in process.run_failing(code)[1]
-    with pytest.raises(ValueError, match="can't grow"):
+    with pytest.raises(ValueError, match="memfd=True can't grow"):
         dt.ipc.Pool(MIB, max_nbytes=2 * MIB, memfd=True)
 
 
@@ -170,8 +170,60 @@ def test_memory_of_no_or_another_pool_is_refused(pool):
             pool.share(ordinary)
     with pytest.raises(dt.ExchangeError, match="detach"):
         pool.share(pool.empty(1).requires_grad_(True))
-    with pytest.raises(AttributeError, match="__dlpack__"):
-        pool.share([1])
+
+
+def test_arguments_of_other_types_are_refused_in_words_that_say_what_is_taken(pool):
+    t = pool.empty(3)
+    for bad in (None, {"a": t}, [t], 3):
+        with pytest.raises(TypeError, match=r"share\(\) takes one tensor, of Dovetail or of"):
+            pool.share(bad)
+    with pytest.raises(TypeError, match=r"as one argument, such as empty\(\(2, 3\)\)"):
+        pool.empty(2, 3)
+    with pytest.raises(TypeError, match=r"timeout is a number of seconds, .* got 'x'"):
+        pool.empty(3, timeout="x")
+    with pytest.raises(TypeError, match="isolated must be True, False"):
+        pool.empty(3, isolated="x")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'device'"):
+        pool.empty(3, device="cpu")
+    for bad in (None, "text", 3):
+        with pytest.raises(TypeError, match=r"open\(\) takes a message \(bytes\) or a Handle, not"):
+            dt.ipc.open(bad)
+    for message in (bytearray(pool.share(t)), memoryview(pool.share(t))):
+        assert dt.ipc.open(message).data_ptr() == t.data_ptr()
+
+
+def test_an_exception_of_a_tensor_that_is_shared_is_its_own(pool):
+    class Broken:
+        def __dlpack__(self, **options):
+            return self.missing
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+    for share in (pool.share, dt.ipc.share):
+        with pytest.raises(Exception, match="missing"):
+            share(Broken())
+
+
+def test_a_pool_of_no_size_or_descriptor_says_what_it_takes():
+    for bad in ("x", None, 1.5):
+        with pytest.raises(TypeError, match="nbytes is a number of bytes"):
+            dt.ipc.Pool(bad)
+        with pytest.raises(TypeError, match="file descriptor, which is an int"):
+            dt.ipc.Pool.from_fd(bad)
+    with pytest.raises(TypeError, match="file descriptor, which is an int"):
+        dt.ipc.Pool.from_fd(True)
+    with pytest.raises(ValueError, match="max_nbytes is 4096, which is less than nbytes, 8192"):
+        dt.ipc.Pool(8192, max_nbytes=4096)
+    with pytest.raises(ValueError, match="nbytes is a number of bytes, not -1"):
+        dt.ipc.Pool(-1)
+    with pytest.raises(OverflowError, match="more bytes than can be addressed"):
+        dt.ipc.Pool(1 << 64)
+    with pytest.raises(OverflowError, match="beyond the numbers of file descriptors"):
+        dt.ipc.Pool.from_fd(1 << 31)
+    with pytest.raises(RuntimeError, match="not initialised"):
+        dt.ipc.Pool.__new__(dt.ipc.Pool).empty(1)
+    assert dt.ipc.Pool(np.int64(8192), max_nbytes=np.int64(8192)).stats()["capacity"] == 8192
 
 
 def test_tensors_of_other_libraries_over_the_pools_memory_are_shared(pool):
