@@ -36,7 +36,9 @@ class Pool(_core._Pool):
     """Shared memory for many tensors.
 
     nbytes      how many bytes of tensors it has room for. They take memory as they are first used.
-    max_nbytes  let it grow to so many bytes, by further files; None: it does not grow
+    max_nbytes  let it grow to so many bytes, by further files of nbytes or of one larger tensor. A
+                tensor lies in one file: choose nbytes no less than the largest. None: it does not
+                grow.
     memfd       True: without a file in /dev/shm. Other processes attach it by Pool.from_fd(), and
                 then open its messages. Such a pool does not grow and can't be pickled.
 
@@ -45,8 +47,9 @@ class Pool(_core._Pool):
     that were shared with readonly=True: make a pool for each domain of trust.
 
     The memory goes when the process that made the pool has dropped it and its tensors, or has
-    ended; other processes keep what they have open. Raises RuntimeError if no file can be made;
-    ValueError for 0 bytes. That /dev/shm is full is a MemoryError of empty(). Thread-safe.
+    ended; other processes keep what they have open. There is no close(). Raises RuntimeError if no
+    file can be made; ValueError for 0 bytes, and for max_nbytes below nbytes. That /dev/shm is full
+    is a MemoryError of empty(). Thread-safe.
     """
 
     def __init__(self, nbytes, *, max_nbytes=None, memfd=False):

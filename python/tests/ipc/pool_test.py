@@ -3,8 +3,14 @@
 import gc
 import glob
 import os
+import pathlib
 import pickle
+import re
 import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
 import threading
 
 import numpy as np
@@ -130,6 +136,52 @@ def test_an_anonymous_pool_goes_by_its_descriptor():
     assert "this process has not attached" in process.run_failing(code)[1]
     with pytest.raises(ValueError, match="memfd=True can't grow"):
         dt.ipc.Pool(MIB, max_nbytes=2 * MIB, memfd=True)
+
+
+def test_the_two_programs_of_the_page_share_a_pool_without_a_name(tmp_path):
+    page = pathlib.Path("docs/ipc.md").read_text()
+    blocks = re.findall(r"<!-- not run: [^\n]* -->\n```python\n(.*?)```", page, re.DOTALL)
+    server, client = (textwrap.dedent(block) for block in blocks)
+    path = str(tmp_path / "s")
+    if len(path) > 100:  # an address has 108 bytes
+        path = tempfile.mktemp(dir="/tmp")
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
+
+    def program(code):
+        return subprocess.Popen(
+            [sys.executable, "-c", code, path], env=environment, stdout=subprocess.PIPE, text=True
+        )
+
+    serving = program(server.replace("server.listen()", "server.listen(); print(flush=True)"))
+    assert serving.stdout.readline() == "\n"
+    assert program(client).communicate(timeout=60)[0] == "".join(f"{[i] * 4}\n" for i in range(3))
+    assert serving.wait(60) == 0
+    os.unlink(path)
+
+
+def test_a_larger_tensor_finds_no_file_in_a_pool_that_grew_for_small_ones():
+    pool = dt.ipc.Pool(MIB, max_nbytes=4 * MIB)
+    small = [pool.empty(MIB, dtype="uint8") for _ in range(4)]
+    del small
+    assert used(pool) == (0, 0)
+    with pytest.raises(MemoryError, match="no allocation can have more than one of its files"):
+        pool.empty(2 * MIB, dtype="uint8")
+
+
+def test_a_process_with_the_pool_goes_on_when_its_maker_has_ended():
+    child, channel = start("spawn", pool_workers.make_pool)
+    pool, first, second = receive(channel)
+    t, u = dt.ipc.open(first), dt.ipc.open(second)
+    channel.send("opened")
+    child.join(60)
+    del t
+    assert dt.ipc.open(pool.share(pool.empty(2))).shape == (2,)
+    message = pool.share(u)
+    del pool
+    assert dt.ipc.open(message).tolist() == [2, 2]
+    del u  # the last tensor unmaps the pool
+    with pytest.raises(dt.ExchangeError, match="gone"):
+        dt.ipc.open(message)
 
 
 def test_a_descriptor_that_is_no_pools_is_refused(tmp_path):
