@@ -349,6 +349,26 @@ def test_threads_make_share_open_and_free_at_the_same_time(pool):
     assert used(pool) == (0, 0)
 
 
+def test_other_threads_run_while_a_pool_is_made():
+    ready, ran = threading.Lock(), []
+    ready.acquire()
+    thread = threading.Thread(target=lambda: (ready.acquire(), ran.append(1)))
+    thread.start()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)  # nobody has to give up the GIL
+    try:
+        ready.release()
+        for _ in range(5000):  # the other thread has to wake up in time
+            dt.ipc.Pool(MIB)
+            if ran:
+                break
+        else:
+            pytest.fail("the other thread did not run")
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()
+
+
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
 def test_a_process_of_multiprocessing_leaves_no_isolated_tensor(pool, method):
     child, channel = start(method, pool_workers.keep_isolated, pool)
