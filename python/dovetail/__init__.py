@@ -87,14 +87,32 @@ def describe(x, *, writable=False):
 
 
 def describe_pair(a, b, *, granularity=None):
-    """Return the memory of two layouts of one tensor, row by row, to transfer a's elements to b.
+    """Return the Pair: the memory of two layouts of one tensor, a's and b's, row by row.
 
-    The Pair has the smallest number of rows: see dovetail.distributed.describe_pair.
+    Transfer each row of a_spans to the same row of b_spans. A Pair has the smallest number of rows.
+
+    a, b         where the elements come from, and where they go. Whatever from_dlpack() accepts,
+                 without a copy, or a Layout, such as that of a tensor of another process. Element
+                 i of one, in row-major order, is element i of the other: pass views in the same
+                 logical order. The shapes may differ, as those of (blocks, 16, n) and
+                 (blocks / 2, 32, n) do. Dimensions are not matched by their sizes: where b has
+                 another order of dimensions, pass a permuted view. explain() says so if the shapes
+                 look like a forgotten permute.
+    granularity  the most bytes of a row. Longer runs are cut at multiples of it. None: no limit.
+
+    The Pair keeps tensors alive, and not the memory of Layouts. It finds the rows here, without the
+    GIL if there are many: a regular correspondence takes microseconds and no memory until its
+    arrays are asked for; an irregular one, such as blocks of 10 and of 6, lists its runs.
+
+    Raises TypeError for different types, ValueError for different numbers of elements and a
+    granularity below 1, and ExchangeError if b is read-only or has elements that share memory
+    (broadcast ones), if a run of packed elements (int4, float4) does not begin and end with whole
+    bytes, and for what describe() refuses.
 
     >>> dt.describe_pair(dt.zeros((4, 6)).T, dt.zeros((4, 6)).T).count
     1
     """
-    from dovetail.distributed import describe_pair
+    from dovetail._pairs import describe_pair
 
     return describe_pair(a, b, granularity=granularity)
 

@@ -686,6 +686,9 @@ def _ipc_share(tensor: Tensor, readonly: builtins.bool, /) -> bytes:
 def _ipc_open(handle: bytes, /) -> Tensor:
     """The tensor that a handle's bytes name, for dovetail.ipc."""
 
+def _ipc_tensor(x: _t.SupportsDLPack, /) -> Tensor:
+    """Another library's tensor as one, for dovetail.ipc."""
+
 def _ipc_copy(tensor: Tensor, /) -> Tensor:
     """A copy in memory that can be shared, for dovetail.ipc."""
 

@@ -5,7 +5,7 @@ import time
 import typing
 
 from dovetail import _core
-from dovetail._pairs import describe_pair
+from dovetail._pairs import count_of_runs, describe_pair
 from dovetail._runs import rows
 from dovetail._streams import synchronize
 
@@ -50,7 +50,7 @@ def measure_costs(transfer, a, b, *, repeat=5):
     if pair.count != 1 or pair.nbytes < 1 << 16:
         raise ValueError(
             f"a and b are contiguous and have 64 KiB or more, not {pair.nbytes} bytes in "
-            f"{pair.count} runs"
+            f"{count_of_runs(pair.count)}"
         )
     (a_start, _, a_device), (b_start, _, b_device) = pair.a_spans[0], pair.b_spans[0]
     count = min(1024, pair.nbytes // 512)
@@ -73,8 +73,21 @@ def measure_costs(transfer, a, b, *, repeat=5):
     return Costs(small, row, byte)
 
 
+# What to do, by the name of the way.
+_STEPS = {
+    "spans": "transfer a_spans to b_spans",
+    "staging a": "s = a.copy(); transfer describe_pair(s, b)",
+    "staging b": "the receiver makes r = dt.empty(b.shape, dtype=b.dtype); transfer"
+    " describe_pair(a, r); the receiver does dt.copyto(b, r)",
+    "staging both": "s = a.copy(); the receiver makes r = dt.empty(b.shape, dtype=b.dtype);"
+    " transfer describe_pair(s, r); the receiver does dt.copyto(b, r)",
+}
+
+
 class Plan(typing.NamedTuple):
-    """Which way to transfer a Pair takes the least time, by the model of Costs. Print it for why.
+    """Which way to transfer a Pair takes the least time, by the model of Costs.
+
+    Print it for what to do and why.
 
     choice   "spans": transfer the pair's rows
              "staging a": copy a into a contiguous tensor, and transfer from that
@@ -95,8 +108,11 @@ class Plan(typing.NamedTuple):
 
     def __str__(self):
         lines = [f"{self.choice}: {self.seconds[self.choice] * 1e3:.3f} ms"]
+        lines.append(f"  {_STEPS[self.choice]}")
         for name, seconds in sorted(self.seconds.items(), key=lambda item: item[1]):
-            lines.append(f"  {name:12}  {seconds * 1e3:10.3f} ms  {self.rows[name]:10} rows")
+            count = self.rows[name]
+            unit = "row" if count == 1 else "rows"
+            lines.append(f"  {name:12}  {seconds * 1e3:10.3f} ms  {count:10} {unit}")
         costs = self.costs
         lines.append(
             f"  by {costs.transfer * 1e6:.1f} us a transfer, {costs.row * 1e6:.3f} us a row and "
@@ -107,7 +123,10 @@ class Plan(typing.NamedTuple):
 
 def make_plan(pair, costs):
     """Return the Plan of a Pair: see Pair.plan()."""
-    costs = NIXL_COSTS if costs is None else costs
+    if costs is None:
+        costs = NIXL_COSTS
+    elif not isinstance(costs, Costs):
+        raise TypeError(f"costs is what measure_costs() returns, a Costs, not {costs!r}")
     staged_a, staged_b = pair.a.row_major(), pair.b.row_major()
     staged_b = staged_b._replace(readonly=False)
     # (name, the two sides of the transfer, the sides that are copied)

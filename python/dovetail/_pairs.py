@@ -1,4 +1,4 @@
-"""describe_pair(), which dovetail.distributed documents: the memory of two layouts, row by row."""
+"""describe_pair(), which dovetail documents: the memory of two layouts, row by row."""
 
 import operator
 import typing
@@ -24,9 +24,9 @@ def check_device(tensor):
         )
 
 
-def check_writable(readonly):
+def check_writable(readonly, name="The tensor"):
     if readonly:
-        raise _core.ExchangeError("The tensor is read-only; nothing can be received into it.")
+        raise _core.ExchangeError(f"{name} is read-only; nothing can be received into it.")
 
 
 class Layout(typing.NamedTuple):
@@ -242,20 +242,33 @@ class Pair:
                over shared memory (dovetail.distributed.NIXL_COSTS).
 
         Copies a part of each strided layout, up to 64 MiB, in scratch memory here to measure what
-        gathering and scattering take, unless the costs have it: up to 0.1 s.
+        gathering and scattering take, unless the costs have it: up to 0.1 s. Raises TypeError for
+        costs that are no Costs.
         """
         from dovetail._costs import make_plan
 
         return make_plan(self, costs)
 
     def explain(self):
-        """Return a text: how the two layouts correspond, and why in so many runs."""
+        """Return a text: how the two layouts correspond, and why in so many runs.
+
+        It says so if the shape of one is a permutation of the other's: the dimensions are not
+        matched, since elements correspond in row-major order.
+        """
         short, long = self.run_bytes
         lengths = f"{short} bytes" if short == long else f"{short} to {long} bytes"
-        lines = [f"{self.count} runs of {lengths}, {self.nbytes} bytes of {self.b.dtype.name}"]
+        lines = [
+            f"{count_of_runs(self.count)} of {lengths}, {self.nbytes} bytes of {self.b.dtype.name}"
+        ]
         for name, side in (("a", self.a), ("b", self.b)):
             device = f"{side.device_type}:{side.device_id}"
             lines.append(f"  {name}: shape {side.shape}, strides {side.strides} on {device}")
+        if self._has_permuted_shapes():
+            lines += [
+                "  the shapes have the same sizes in another order. Elements are matched in",
+                "  row-major order: if the dimensions are meant to correspond, pass a permuted",
+                f"  view of b, of shape {self.a.shape}",
+            ]
         if self._parts is None:
             lines.append("  no nest of loops goes through both sides; the runs are listed")
         for run, _, _, loops in self._parts or ():
@@ -267,8 +280,21 @@ class Pair:
             lines.append(f"  no run is longer than the granularity of {self.granularity} bytes")
         return "\n".join(lines)
 
+    def _has_permuted_shapes(self):
+        """Whether the sizes are the same in another order, as if a permute was forgotten."""
+        a, b = ([n for n in side.shape if n != 1] for side in (self.a, self.b))
+        return a != b and sorted(a) == sorted(b) and self.nbytes > 0
+
     def __repr__(self):
-        return f"Pair({self.count} runs, {self.nbytes} bytes of {self.b.dtype.name})"
+        shapes = ""
+        if self._has_permuted_shapes():
+            shapes = f"; {self.a.shape} to {self.b.shape} in row-major order, not permuted"
+        runs = count_of_runs(self.count)
+        return f"Pair({runs}, {self.nbytes} bytes of {self.b.dtype.name}{shapes})"
+
+
+def count_of_runs(count):
+    return "1 run" if count == 1 else f"{count} runs"
 
 
 def _check(a, b):
@@ -282,7 +308,7 @@ def _check(a, b):
         raise ValueError(
             f"a of shape {a.shape} has {a.size} elements and b of shape {b.shape} has {b.size}"
         )
-    check_writable(b.readonly)
+    check_writable(b.readonly, "b")
 
 
 def _cut_nest(run, a_start, b_start, loops, granularity):

@@ -15,11 +15,10 @@ describe(t, writable=True) for what receives. On GPUs they order nothing, unless
 stream: call d.synchronize() before each transfer.
 """
 
-from dovetail import _core
+from dovetail import _core, describe_pair
 from dovetail._costs import NIXL_COSTS, Costs, Plan, measure_costs
 from dovetail._pairs import NIXL_MEMORY as _NIXL_MEMORY
 from dovetail._pairs import Layout, Pair, check_device, check_writable
-from dovetail._pairs import describe_pair as _describe_pair
 from dovetail._runs import extent, rows, runs, strided_rows
 from dovetail._streams import synchronize
 
@@ -65,28 +64,6 @@ def describe(x, *, writable=False):
     tensor = _core.from_dlpack(x)
     check_writable(writable and tensor.readonly)
     return Description(tensor)
-
-
-def describe_pair(a, b, *, granularity=None):
-    """Return the Pair: the memory of two layouts of one tensor, a's and b's, row by row.
-
-    a, b         where the elements come from, and where they go. Whatever from_dlpack() accepts,
-                 without a copy, or a Layout, such as that of a tensor of another process. Element
-                 i of one, in row-major order, is element i of the other: pass views in the same
-                 logical order. The shapes may differ, as those of (blocks, 16, n) and
-                 (blocks / 2, 32, n) do.
-    granularity  the most bytes of a row. Longer runs are cut at multiples of it. None: no limit.
-
-    The Pair keeps tensors alive, and not the memory of Layouts. It finds the rows here, without the
-    GIL if there are many: a regular correspondence takes microseconds and no memory until its
-    arrays are asked for; an irregular one, such as blocks of 10 and of 6, lists its runs.
-
-    Raises TypeError for different types, ValueError for different numbers of elements and a
-    granularity below 1, and ExchangeError if b is read-only or has elements that share memory
-    (broadcast ones), if a run of packed elements (int4, float4) does not begin and end with whole
-    bytes, and for what describe() refuses.
-    """
-    return _describe_pair(a, b, granularity=granularity)
 
 
 class Description:

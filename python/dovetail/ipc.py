@@ -36,7 +36,9 @@ class Pool(_core._Pool):
     """Shared memory for many tensors.
 
     nbytes      how many bytes of tensors it has room for. They take memory as they are first used.
-    max_nbytes  let it grow to so many bytes, by further files; None: it does not grow
+    max_nbytes  let it grow to so many bytes, by further files of nbytes or of one larger tensor. A
+                tensor lies in one file: choose nbytes no less than the largest. None: it does not
+                grow.
     memfd       True: without a file in /dev/shm. Other processes attach it by Pool.from_fd(), and
                 then open its messages. Such a pool does not grow and can't be pickled.
 
@@ -45,16 +47,23 @@ class Pool(_core._Pool):
     that were shared with readonly=True: make a pool for each domain of trust.
 
     The memory goes when the process that made the pool has dropped it and its tensors, or has
-    ended; other processes keep what they have open. Raises RuntimeError if no file can be made;
-    ValueError for 0 bytes. That /dev/shm is full is a MemoryError of empty(). Thread-safe.
+    ended; other processes keep what they have open. There is no close(). Raises RuntimeError if no
+    file can be made; ValueError for 0 bytes, and for max_nbytes below nbytes. That /dev/shm is full
+    is a MemoryError of empty(). Thread-safe.
     """
 
     def __init__(self, nbytes, *, max_nbytes=None, memfd=False):
         _prepare()
-        limit = nbytes if max_nbytes is None else max_nbytes
-        if min(operator.index(nbytes), operator.index(limit)) < 0:
-            raise ValueError(f"A pool of {min(nbytes, limit)} bytes can't be made.")
-        super().__init__(operator.index(nbytes), max_nbytes=operator.index(limit), memfd=memfd)
+        nbytes = _size("nbytes", nbytes)
+        limit = nbytes if max_nbytes is None else _size("max_nbytes", max_nbytes)
+        if limit < nbytes:
+            raise ValueError(f"max_nbytes is {limit}, which is less than nbytes, {nbytes}")
+        if memfd and limit > nbytes:
+            raise ValueError(
+                "a pool with memfd=True can't grow, since other processes could not open its"
+                " further files: leave out max_nbytes"
+            )
+        super().__init__(nbytes, max_nbytes=limit, memfd=bool(memfd))
 
     @classmethod
     def from_fd(cls, fd):
@@ -63,6 +72,11 @@ class Pool(_core._Pool):
         The descriptor stays the caller's and can be closed. Raises ExchangeError, with the reason,
         if it is not a pool's or another user's.
         """
+        if isinstance(fd, bool) or not hasattr(fd, "__index__"):
+            raise TypeError(f"from_fd() takes a file descriptor, which is an int, not {fd!r}")
+        fd = operator.index(fd)
+        if not -(1 << 31) <= fd < 1 << 31:
+            raise OverflowError(f"{fd} is beyond the numbers of file descriptors")
         return cls._attach(fd=fd)
 
     @classmethod
@@ -87,6 +101,18 @@ class Pool(_core._Pool):
 
 def _open_pool(name):
     return Pool._attach(name=name)
+
+
+def _size(name, value):
+    """Return a number of bytes as an int that C++ takes."""
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is a number of bytes, an int, not {value!r}")
+    value = operator.index(value)
+    if value < 0:
+        raise ValueError(f"{name} is a number of bytes, not {value}")
+    if value >= 1 << 63:
+        raise OverflowError(f"{name} is {value}, which is more bytes than can be addressed")
+    return value
 
 
 class Handle:
@@ -139,16 +165,19 @@ class Handle:
 def share(tensor, *, copy=False, readonly=False):
     """Return a Handle with which other processes can open the tensor's memory, without a copy.
 
+    tensor    of Dovetail, or another library's, as from_dlpack() takes it
     copy      True: share a copy in shareable memory, which the handle keeps alive. False: raise
               ExchangeError, with a remedy, if other processes can't open the tensor's own memory.
     readonly  True: who opens the handle gets memory that can't be written, as in Pool.share(). Only
               on the CPU.
 
     Views, strides, dtype and readonly are preserved. Raises ExchangeError also for a tensor that
-    requires gradients. On a GPU, a process that opens the handle sees all work given to the tensor
-    before this call. Thread-safe.
+    requires gradients, and TypeError for what is no tensor. On a GPU, a process that opens the
+    handle sees all work given to the tensor before this call. Thread-safe.
     """
     _prepare()
+    if type(tensor) is not _core.Tensor:
+        tensor = _core._ipc_tensor(tensor)
     if copy:
         tensor = _core._ipc_copy(tensor)
     return Handle(_core._ipc_share(tensor, bool(readonly)), tensor)
@@ -161,13 +190,19 @@ def open(handle):
 
     Nothing is copied. In a process that has the memory mapped already, it is not mapped a second
     time. Raises ExchangeError, with the reason, if the memory is gone or this process can't access
-    it; ValueError for bytes that are not a valid handle or reach outside the memory; RuntimeError
-    if no backend with devices serves the tensor's device. Thread-safe.
+    it; ValueError for bytes that are not a valid handle or reach outside the memory; MemoryError if
+    256 processes have it open already, or it can't be mapped; RuntimeError if no backend with
+    devices serves the tensor's device. Thread-safe.
     """
     if type(handle) is bytes:
         return _core._ipc_open(handle)
-    # (A Handle keeps the memory: the reference to it stays until the memory is open.)
-    data = handle._bytes if isinstance(handle, Handle) else bytes(memoryview(handle))
+    if isinstance(handle, Handle):
+        # (A Handle keeps the memory: the reference to it stays until the memory is open.)
+        return _core._ipc_open(handle._bytes)
+    try:
+        data = bytes(memoryview(handle))
+    except TypeError:
+        raise TypeError(f"open() takes a message (bytes) or a Handle, not {type(handle)}") from None
     return _core._ipc_open(data)
 
 

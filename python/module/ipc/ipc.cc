@@ -10,12 +10,16 @@
 #include "dovetail/interop/ipc/share.h"
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/integers.h"
+#include "dovetail/python/exchange/base/lookup.h"
 #include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/exchange/routes/import_object.h"
 #include "dovetail/python/module/arguments/method_table.h"
 #include "dovetail/python/module/objects/device_class.h"
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/objects/placement.h"
 #include "dovetail/python/module/objects/tensor_object.h"
+
+namespace nb = nanobind;
 
 namespace dovetail::python {
 namespace {
@@ -55,6 +59,12 @@ PyObject* IpcOpenFunction(PyObject*, PyObject* object) {
   if (PyBytes_AsStringAndSize(object, &data, &size) != 0) return nullptr;
   const std::string_view message(data, static_cast<size_t>(size));
   return WrapTensor(WithoutGilIf(true, [&] { return ipc::Open(message); }));
+}
+
+PyObject* IpcTensorFunction(PyObject*, PyObject* object) {
+  Tensor tensor;
+  if (!ImportToShare(object, &tensor)) return nullptr;
+  return WrapTensor(std::move(tensor));
 }
 
 PyObject* IpcCopyFunction(PyObject*, PyObject* object) {
@@ -102,6 +112,9 @@ PyMethodDef functions[] = {
     OneArgument<&IpcOpenFunction>("_ipc_open",
                                   "_ipc_open($module, handle, /)\n--\n\n"
                                   "The tensor that a handle's bytes name, for dovetail.ipc."),
+    OneArgument<&IpcTensorFunction>("_ipc_tensor",
+                                    "_ipc_tensor($module, x, /)\n--\n\n"
+                                    "Another library's tensor as one, for dovetail.ipc."),
     OneArgument<&IpcCopyFunction>("_ipc_copy",
                                   "_ipc_copy($module, tensor, /)\n--\n\n"
                                   "A copy in memory that can be shared, for dovetail.ipc."),
@@ -122,6 +135,23 @@ PyMethodDef functions[] = {
 };
 
 }  // namespace
+
+bool ImportToShare(PyObject* x, Tensor* tensor) {
+  if (ImportTensor(x, tensor)) return true;
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+  PyObject* const error = TakeError();
+  nb::object method;
+  if (FindAttribute(x, "__dlpack__", &method) && !method.is_valid()) {
+    PyErr_Format(PyExc_TypeError,
+                 "share() takes one tensor, of Dovetail or of another library that from_dlpack() "
+                 "knows, not %R",
+                 Py_TYPE(x));
+    Py_DECREF(error);
+  } else {
+    RestoreError(error);
+  }
+  return false;
+}
 
 PyMethodDef* IpcFunctions() { return functions; }
 

@@ -13,6 +13,9 @@
 #include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/base/integers.h"
 #include "dovetail/python/exchange/base/without_gil.h"
+#include "dovetail/python/module/arguments/arguments.h"
+#include "dovetail/python/module/arguments/method_table.h"
+#include "dovetail/python/module/ipc/ipc.h"
 #include "dovetail/python/module/objects/dtype_class.h"
 #include "dovetail/python/module/objects/or_throw.h"
 #include "dovetail/python/module/objects/placement.h"
@@ -23,46 +26,118 @@ namespace nb = nanobind;
 namespace dovetail::python {
 namespace {
 
-nb::object Checked(PyObject* object) {
-  if (object == nullptr) throw nb::python_error();
-  return nb::steal(object);
-}
-
 nb::bytes ToBytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
-absl::Duration ToDuration(std::optional<double> seconds) {
-  if (!seconds) return absl::InfiniteDuration();
-  if (*seconds >= 0) return absl::Seconds(*seconds);
-  PyErr_Format(PyExc_ValueError, "timeout is a number of seconds, 0 or more, or None; got %S",
-               nb::float_(*seconds).ptr());
-  throw nb::python_error();
+// None is forever.
+bool ParseTimeout(PyObject* value, absl::Duration* timeout) {
+  if (value == Py_None) return *timeout = absl::InfiniteDuration(), true;
+  const double seconds = PyFloat_AsDouble(value);
+  if (seconds == -1 && PyErr_Occurred() != nullptr) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+    PyErr_Format(PyExc_TypeError, "timeout is a number of seconds, 0 or more, or None; got %R",
+                 value);
+    return false;
+  }
+  if (seconds >= 0) return *timeout = absl::Seconds(seconds), true;
+  PyErr_Format(PyExc_ValueError, "timeout is a number of seconds, 0 or more, or None; got %R",
+               value);
+  return false;
 }
 
-nb::object EmptyFromPool(const ipc::Pool& pool, nb::handle shape, nb::handle dtype,
-                         std::optional<double> timeout, bool isolated) {
-  Dims parsed;
+bool ParseFlag(PyObject* value, const char* name, bool* result) {
+  std::optional<bool> given;
+  if (value != nullptr && !ParseOptionalBool(value, name, &given)) return false;
+  *result = given.value_or(false);
+  return true;
+}
+
+// Null with an error set for an object that was made without __init__.
+const ipc::Pool* PoolOf(PyObject* self) {
+  if (nb::inst_ready(self)) return nb::inst_ptr<ipc::Pool>(self);
+  return Raise(PyExc_RuntimeError, "this Pool was not initialised: call Pool.__init__()");
+}
+
+PyObject* EmptyMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit const Signature kSignature("empty", 1, 1,
+                                              {"shape", "dtype", "timeout", "isolated"});
+  if (nargs > 1) {
+    return Raise(
+        PyExc_TypeError,
+        "empty() takes the shape as one argument, such as empty((2, 3)), and the others by "
+        "name");
+  }
+  PyObject* v[4];
+  const ipc::Pool* const pool = PoolOf(self);
+  Dims shape;
   Placement wanted;
-  if (!ParseShape(shape.ptr(), &parsed) || !wanted.Parse(dtype.ptr(), nullptr)) {
-    throw nb::python_error();
+  ipc::AllocateOptions options;
+  if (pool == nullptr || !kSignature.Parse(args, nargs, kwnames, v) || !ParseShape(v[0], &shape) ||
+      !wanted.Parse(v[1], nullptr) || (v[2] != nullptr && !ParseTimeout(v[2], &options.timeout)) ||
+      !ParseFlag(v[3], "isolated", &options.isolated)) {
+    return nullptr;
   }
-  const ipc::AllocateOptions options = {.timeout = ToDuration(timeout), .isolated = isolated};
-  return Checked(WrapTensor(
-      WithoutGilIf(true, [&] { return pool.Empty(parsed, wanted.dtype_or(kFloat32), options); })));
+  return WrapTensor(
+      WithoutGilIf(true, [&] { return pool->Empty(shape, wanted.dtype_or(kFloat32), options); }));
 }
 
-nb::bytes Share(const ipc::Pool& pool, nb::handle object, bool read_only) {
-  // Another library's tensor shares its memory with what from_dlpack() makes of it.
-  nb::object tensor = IsTensor(object.ptr())
-                          ? nb::borrow(object)
-                          : nb::module_::import_("dovetail._core").attr("from_dlpack")(object);
-  if (AsTensorObject(tensor.ptr())->requires_grad.load()) {
-    RaiseRequiresGrad();
-    throw nb::python_error();
+PyObject* ShareMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit const Signature kSignature("share", 1, 1, {"tensor", "readonly"});
+  PyObject* v[2];
+  const ipc::Pool* const pool = PoolOf(self);
+  ipc::ShareOptions options;
+  if (pool == nullptr || !kSignature.Parse(args, nargs, kwnames, v) ||
+      !ParseFlag(v[1], "readonly", &options.read_only)) {
+    return nullptr;
   }
-  const Tensor shared = AsTensor(tensor.ptr());
+  Tensor shared;
+  if (IsTensor(v[0])) {
+    if (AsTensorObject(v[0])->requires_grad.load()) return RaiseRequiresGrad();
+    shared = AsTensor(v[0]);
+  } else if (!ImportToShare(v[0], &shared)) {
+    return nullptr;
+  }
   constexpr int kMostShort = 4;  // of that many dimensions, the message needs no memory of its own
-  return ToBytes(OrThrow(WithoutGilIf(
-      shared.rank() > kMostShort, [&] { return pool.Share(shared, {.read_only = read_only}); })));
+  const absl::StatusOr<std::string> message =
+      WithoutGilIf(shared.rank() > kMostShort, [&] { return pool->Share(shared, options); });
+  if (!message.ok()) return RaiseStatus(message.status());
+  return PyBytes_FromStringAndSize(message->data(), static_cast<Py_ssize_t>(message->size()));
+}
+
+// These two parse their arguments themselves, which is faster than nanobind does, and their errors
+// say what they take. The class keeps the table's entries in use.
+PyMethodDef methods[] = {
+    FastKeywords<&EmptyMethod>(
+        "empty",
+        "empty($self, shape, *, dtype=None, timeout=0, isolated=False)\n--\n\n"
+        "Return a new tensor on the CPU, in the pool's memory. The default is float32.\n"
+        "\n"
+        "timeout   how many seconds to wait for other processes to release memory, if there is\n"
+        "          none; None: until there is\n"
+        "isolated  put it in a file of its own, beside the pool: who opens it maps nothing else\n"
+        "\n"
+        "The elements are uninitialised. Raises MemoryError, with the processes that hold the\n"
+        "memory, if there is no room. Thread-safe."),
+    FastKeywords<&ShareMethod>(
+        "share",
+        "share($self, tensor, *, readonly=False)\n--\n\n"
+        "Return a message of at most 64 bytes with which dovetail.ipc.open() opens the tensor.\n"
+        "\n"
+        "tensor    in this pool's memory; it can be a view, and another library's tensor\n"
+        "readonly  who opens the message gets memory that can't be written: a write by any library\n"
+        "          ends that process (report_write_faults() says by which tensor)\n"
+        "\n"
+        "The message keeps nothing: keep the tensor until the others have opened it. Raises\n"
+        "ExchangeError for memory of no or another pool, and for a tensor that requires gradients.\n"
+        "Thread-safe."),
+    kEndOfMethods,
+};
+
+absl::StatusOr<ipc::Pool> MakePool(uint64_t nbytes, std::optional<uint64_t> max_nbytes, bool memfd,
+                                   const std::optional<std::string>& name, std::optional<int> fd) {
+  if (name) return ipc::Pool::Open(*name);
+  if (fd) return ipc::Pool::Attach(*fd);
+  return ipc::Pool::Create(
+      {.nbytes = nbytes, .most_bytes = max_nbytes.value_or(nbytes), .anonymous = memfd});
 }
 
 nb::dict Stats(const ipc::Pool& pool) {
@@ -96,52 +171,29 @@ void AddPool(nb::module_& m) {
       "__init__",
       [](ipc::Pool* self, uint64_t nbytes, std::optional<uint64_t> max_nbytes, bool memfd,
          std::optional<nb::bytes> name, std::optional<int> fd) {
-        absl::StatusOr<ipc::Pool> made =
-            name ? ipc::Pool::Open(std::string_view(name->c_str(), name->size()))
-            : fd ? ipc::Pool::Attach(*fd)
-                 : ipc::Pool::Create({.nbytes = nbytes,
-                                      .most_bytes = max_nbytes.value_or(nbytes),
-                                      .anonymous = memfd});
-        new (self) ipc::Pool(OrThrow(std::move(made)));
+        std::optional<std::string> own_name;
+        if (name) own_name.emplace(name->c_str(), name->size());
+        new (self) ipc::Pool(OrThrow(
+            WithoutGilIf(true, [&] { return MakePool(nbytes, max_nbytes, memfd, own_name, fd); })));
       },
       nb::arg("nbytes") = 0, nb::kw_only(), nb::arg("max_nbytes") = nb::none(),
       nb::arg("memfd") = false, nb::arg("name") = nb::none(), nb::arg("fd") = nb::none());
+  for (PyMethodDef* method = methods; method->ml_name != nullptr; ++method) {
+    c.attr(method->ml_name) =
+        nb::steal(PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(c.ptr()), method));
+  }
   c.def(
-      "empty", &EmptyFromPool, nb::arg("shape"), nb::kw_only(), nb::arg("dtype") = nb::none(),
-      nb::arg("timeout").none() = 0.0, nb::arg("isolated") = false,
-      nb::sig("def empty(self, shape: object, *, dtype: object = None, timeout: float | None = 0, "
-              "isolated: bool = False) -> Tensor"),
-      "Return a new tensor on the CPU, in the pool's memory. The default is float32.\n"
+      "stats", &Stats, nb::sig("def stats(self) -> dict[str, object]"),
+      "Return what the pool has and who holds it, as a dict.\n"
       "\n"
-      "timeout   how many seconds to wait for other processes to release memory, if there is\n"
-      "          none; None: until there is\n"
-      "isolated  put it in a file of its own, beside the pool: who opens it maps nothing else\n"
+      "capacity, max_nbytes  bytes of its segments, and of as many as it may have\n"
+      "reserved_bytes        that take memory\n"
+      "used_bytes, tensors   what any process holds, in multiples of 4 KiB\n"
+      "segments              the number of its files\n"
+      "holders               a dict for each process that holds some: process (its id, in its own\n"
+      "                      PID namespace), is_this_process, tensors, nbytes\n"
       "\n"
-      "The elements are uninitialised. Raises MemoryError, with the processes that hold the\n"
-      "memory, if there is no room. Thread-safe.");
-  c.def(
-      "share", &Share, nb::arg("tensor"), nb::kw_only(), nb::arg("readonly") = false,
-      nb::sig("def share(self, tensor: Tensor, *, readonly: bool = False) -> bytes"),
-      "Return a message of at most 64 bytes with which dovetail.ipc.open() opens the tensor.\n"
-      "\n"
-      "tensor    in this pool's memory; it can be a view, and another library's tensor\n"
-      "readonly  who opens the message gets memory that can't be written: a write by any library\n"
-      "          ends that process (report_write_faults() says by which tensor)\n"
-      "\n"
-      "The message keeps nothing: keep the tensor until the others have opened it. Raises\n"
-      "ExchangeError for memory of no or another pool, and for a tensor that requires gradients.\n"
-      "Thread-safe.");
-  c.def("stats", &Stats, nb::sig("def stats(self) -> dict[str, object]"),
-        "Return what the pool has and who holds it, as a dict.\n"
-        "\n"
-        "capacity, max_nbytes  bytes of its segments, and of as many as it may have\n"
-        "reserved_bytes        that take memory\n"
-        "used_bytes, tensors   what any process holds, in multiples of 4 KiB\n"
-        "segments              the number of its files\n"
-        "holders               a dict for each process that holds some: process (its id),\n"
-        "                      is_this_process, tensors, nbytes\n"
-        "\n"
-        "Isolated tensors are not part of it. Frees what ended processes held, as reclaim() does.");
+      "Isolated tensors are not part of it. Frees what ended processes held, as reclaim() does.");
   c.def(
       "reclaim",
       [](const ipc::Pool& pool) {

@@ -159,7 +159,7 @@ def test_what_cannot_receive_is_refused():
     a = dt.zeros((3, 4))
     read_only = np.zeros((3, 4), np.float32)
     read_only.flags.writeable = False
-    with pytest.raises(dt.ExchangeError, match="read-only; nothing can be received"):
+    with pytest.raises(dt.ExchangeError, match="b is read-only; nothing can be received"):
         describe_pair(a, read_only)
     assert describe_pair(read_only, a).count == 1
     shared = Layout.of(a)
@@ -184,6 +184,34 @@ def test_an_explanation_names_the_runs_and_the_loops():
     assert repr(irregular) == "Pair(7 runs, 60 bytes of float16)"
 
 
+def test_a_pair_whose_shapes_look_like_a_forgotten_permute_says_so():
+    a, b = cache(8, 16, 4, 64), cache(8, 4, 16, 64)
+    pair = describe_pair(a, b)
+    text = pair.explain()
+    assert text.startswith("1 run of 65536 bytes")
+    assert "a: shape (8, 16, 4, 64)" in text and "b: shape (8, 4, 16, 64)" in text
+    assert "row-major order" in text
+    assert "pass a permuted\n  view of b, of shape (8, 16, 4, 64)" in text
+    assert repr(pair) == (
+        "Pair(1 run, 65536 bytes of float16; (8, 16, 4, 64) to (8, 4, 16, 64) in row-major order,"
+        " not permuted)"
+    )
+    for x, y in (
+        (a, b.transpose(0, 2, 1, 3)),  # as it is meant
+        (a, cache(4, 32, 4, 64)),  # other blocks
+        (a, a.copy()),
+        (cache(1, 6, 4), cache(6, 1, 4)),
+        (cache(0, 3), cache(3, 0)),
+    ):
+        pair = describe_pair(x, y)
+        assert "permuted" not in pair.explain() and "permuted" not in repr(pair)
+
+
+def test_the_two_names_are_one_function_whose_docstring_is_whole():
+    assert dt.describe_pair is describe_pair
+    assert "granularity  the most bytes of a row" in dt.describe_pair.__doc__
+
+
 def test_the_plan_takes_the_way_of_the_least_seconds():
     a, b = dt.zeros((64, 32)), dt.zeros((64, 32))
     pair = describe_pair(a[:, :16], b[:, 16:])
@@ -197,10 +225,15 @@ def test_the_plan_takes_the_way_of_the_least_seconds():
     dear = Costs(transfer=1.0, row=1.0, byte=0.0, copy=0.0)
     plan = pair.plan(dear)
     assert (plan.choice, plan.seconds["staging both"], plan.costs) == ("staging both", 2.0, dear)
-    assert str(plan).startswith("staging both: 2000.000 ms\n")
+    assert str(plan).startswith("staging both: 2000.000 ms\n  s = a.copy(); the receiver makes r")
+    assert "         1 row\n" in str(plan) and "        64 rows\n" in str(plan)
     # A contiguous side needs no staging.
     assert set(describe_pair(a[:, :16], b[:32]).plan(dear).seconds) == {"spans", "staging a"}
     assert set(describe_pair(a, b).plan(dear).seconds) == {"spans"}
+    assert "transfer a_spans to b_spans" in str(describe_pair(a, b).plan(dear))
+    for bad in (3, (1.0, 1.0, 0.0), measure_costs):
+        with pytest.raises(TypeError, match=r"what measure_costs\(\) returns"):
+            pair.plan(bad)
 
 
 def test_the_plan_measures_copies_where_the_costs_have_none():

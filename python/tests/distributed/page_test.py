@@ -17,7 +17,7 @@ def programs(page):
 
 
 WHOLE_TORCH, JAX = programs("torch_and_jax.md")
-PAIR, CACHE, SCATTERED = programs("kv_cache.md")
+PAIR, CACHE, SCATTERED, COSTS = programs("kv_cache.md")
 END = "dist.destroy_process_group()\n"
 TORCH = WHOLE_TORCH.removesuffix(END)
 
@@ -143,25 +143,39 @@ def test_a_kv_cache_moves_to_ranks_with_other_blocks_and_a_share_of_the_heads(tm
     assert "256 runs of 256 bytes" in result.stdout
 
 
-def test_the_rows_of_a_pair_and_of_scattered_blocks_are_as_the_page_says(tmp_path):
+def test_a_pair_and_the_costs_of_a_transport_are_as_the_page_says(tmp_path):
+    result = run(PAIR, tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "509 runs of 128 to 256 bytes" in result.stdout and "staging b:" in result.stdout
+    result = run(COSTS, tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "us a transfer" in result.stdout and " 256 rows" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("make", "permute"),
+    [("dt.from_dlpack", "permute"), ("np.asarray", "transpose"), ("torch.from_numpy", "permute")],
+    ids=["dovetail", "numpy", "torch"],
+)
+def test_the_rows_of_scattered_blocks_are_as_the_page_says(tmp_path, make, permute):
     result = run(
         f"""
 import ctypes
 import numpy as np
+import torch
 import dovetail as dt
-a, b = dt.zeros((4, 6))[:, :3], dt.zeros((3, 4)).T
-{PAIR}
 cache, blocks = np.arange(8 * 2 * 6).reshape(8, 2, 6), np.zeros((4, 3, 5), int)
-source, target = dt.from_dlpack(cache)[:, :, 3:].permute(0, 2, 1), dt.from_dlpack(blocks)[:, :, 1:3]
+source = {make}(cache)[:, :, 3:].{permute}(0, 2, 1)
+target = {make}(blocks)[:, :, 1:3]
 {SCATTERED}
 for (x, n, _), (y, m, _) in zip(a_rows.tolist(), b_rows.tolist()):
     assert n == m
+    assert cache.ctypes.data <= x and x + n <= cache.ctypes.data + cache.nbytes
+    assert blocks.ctypes.data <= y and y + n <= blocks.ctypes.data + blocks.nbytes
     ctypes.memmove(y, x, n)
-source, target = source.numpy(), target.numpy()
-assert (target[[0, 1, 3]] == source[[5, 2, 7]]).all()
+assert (blocks[[0, 1, 3], :, 1:3] == cache.transpose(0, 2, 1)[[5, 2, 7], 3:]).all()
 assert not blocks[2].any() and not blocks[:, :, [0, 3, 4]].any()
 """,
         tmp_path,
     )
     assert result.returncode == 0, result.stderr
-    assert "12 runs of 4 bytes" in result.stdout and "staging both" in result.stdout

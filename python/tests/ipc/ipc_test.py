@@ -110,16 +110,24 @@ def test_what_requires_gradients_or_is_no_tensor_is_refused():
     t = dt.ipc.empty(2).requires_grad_(True)
     with pytest.raises(dt.ExchangeError, match="detach"):
         dt.ipc.share(t)
-    with pytest.raises(TypeError, match="Tensor"):
+    with pytest.raises(TypeError, match="takes one tensor"):
         dt.ipc.share([1, 2])
     with pytest.raises(TypeError):
         dt.ipc.open(3)
 
 
-def test_memory_that_numpy_holds_is_known_as_shared():
+def test_tensors_of_other_libraries_are_shared_and_copied_alike():
     a = np.asarray(shared([1, 2, 3], "int32"))
-    t = dt.from_dlpack(a[1:])
-    assert dt.ipc.open(dt.ipc.share(t)).tolist() == [2, 3]
+    handle = dt.ipc.share(a[1:])
+    assert dt.ipc.open(handle).tolist() == [2, 3]
+    assert handle.tensor.data_ptr() == a[1:].ctypes.data
+    ordinary = np.arange(3)
+    with pytest.raises(dt.ExchangeError, match="copy=True"):
+        dt.ipc.share(ordinary)
+    assert dt.ipc.open(dt.ipc.share(ordinary, copy=True)).tolist() == [0, 1, 2]
+    for copy in (False, True):
+        with pytest.raises(TypeError, match=r"share\(\) takes one tensor"):
+            dt.ipc.share({"a": a}, copy=copy)
 
 
 def test_in_the_same_process_it_is_the_same_memory_mapped_once():

@@ -3,8 +3,14 @@
 import gc
 import glob
 import os
+import pathlib
 import pickle
+import re
 import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
 import threading
 
 import numpy as np
@@ -128,8 +134,54 @@ def test_an_anonymous_pool_goes_by_its_descriptor():
         pool.empty(1, isolated=True)
     code = f"import dovetail as dt; dt.ipc.open({pool.share(t)!r})"
     assert "this process has not attached" in process.run_failing(code)[1]
-    with pytest.raises(ValueError, match="can't grow"):
+    with pytest.raises(ValueError, match="memfd=True can't grow"):
         dt.ipc.Pool(MIB, max_nbytes=2 * MIB, memfd=True)
+
+
+def test_the_two_programs_of_the_page_share_a_pool_without_a_name(tmp_path):
+    page = pathlib.Path("docs/ipc.md").read_text()
+    blocks = re.findall(r"<!-- not run: [^\n]* -->\n```python\n(.*?)```", page, re.DOTALL)
+    server, client = (textwrap.dedent(block) for block in blocks)
+    path = str(tmp_path / "s")
+    if len(path) > 100:  # an address has 108 bytes
+        path = tempfile.mktemp(dir="/tmp")
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
+
+    def program(code):
+        return subprocess.Popen(
+            [sys.executable, "-c", code, path], env=environment, stdout=subprocess.PIPE, text=True
+        )
+
+    serving = program(server.replace("server.listen()", "server.listen(); print(flush=True)"))
+    assert serving.stdout.readline() == "\n"
+    assert program(client).communicate(timeout=60)[0] == "".join(f"{[i] * 4}\n" for i in range(3))
+    assert serving.wait(60) == 0
+    os.unlink(path)
+
+
+def test_a_larger_tensor_finds_no_file_in_a_pool_that_grew_for_small_ones():
+    pool = dt.ipc.Pool(MIB, max_nbytes=4 * MIB)
+    small = [pool.empty(MIB, dtype="uint8") for _ in range(4)]
+    del small
+    assert used(pool) == (0, 0)
+    with pytest.raises(MemoryError, match="no allocation can have more than one of its files"):
+        pool.empty(2 * MIB, dtype="uint8")
+
+
+def test_a_process_with_the_pool_goes_on_when_its_maker_has_ended():
+    child, channel = start("spawn", pool_workers.make_pool)
+    pool, first, second = receive(channel)
+    t, u = dt.ipc.open(first), dt.ipc.open(second)
+    channel.send("opened")
+    child.join(60)
+    del t
+    assert dt.ipc.open(pool.share(pool.empty(2))).shape == (2,)
+    message = pool.share(u)
+    del pool
+    assert dt.ipc.open(message).tolist() == [2, 2]
+    del u  # the last tensor unmaps the pool
+    with pytest.raises(dt.ExchangeError, match="gone"):
+        dt.ipc.open(message)
 
 
 def test_a_descriptor_that_is_no_pools_is_refused(tmp_path):
@@ -170,8 +222,60 @@ def test_memory_of_no_or_another_pool_is_refused(pool):
             pool.share(ordinary)
     with pytest.raises(dt.ExchangeError, match="detach"):
         pool.share(pool.empty(1).requires_grad_(True))
-    with pytest.raises(AttributeError, match="__dlpack__"):
-        pool.share([1])
+
+
+def test_arguments_of_other_types_are_refused_in_words_that_say_what_is_taken(pool):
+    t = pool.empty(3)
+    for bad in (None, {"a": t}, [t], 3):
+        with pytest.raises(TypeError, match=r"share\(\) takes one tensor, of Dovetail or of"):
+            pool.share(bad)
+    with pytest.raises(TypeError, match=r"as one argument, such as empty\(\(2, 3\)\)"):
+        pool.empty(2, 3)
+    with pytest.raises(TypeError, match=r"timeout is a number of seconds, .* got 'x'"):
+        pool.empty(3, timeout="x")
+    with pytest.raises(TypeError, match="isolated must be True, False"):
+        pool.empty(3, isolated="x")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'device'"):
+        pool.empty(3, device="cpu")
+    for bad in (None, "text", 3):
+        with pytest.raises(TypeError, match=r"open\(\) takes a message \(bytes\) or a Handle, not"):
+            dt.ipc.open(bad)
+    for message in (bytearray(pool.share(t)), memoryview(pool.share(t))):
+        assert dt.ipc.open(message).data_ptr() == t.data_ptr()
+
+
+def test_an_exception_of_a_tensor_that_is_shared_is_its_own(pool):
+    class Broken:
+        def __dlpack__(self, **options):
+            return self.missing
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+    for share in (pool.share, dt.ipc.share):
+        with pytest.raises(Exception, match="missing"):
+            share(Broken())
+
+
+def test_a_pool_of_no_size_or_descriptor_says_what_it_takes():
+    for bad in ("x", None, 1.5):
+        with pytest.raises(TypeError, match="nbytes is a number of bytes"):
+            dt.ipc.Pool(bad)
+        with pytest.raises(TypeError, match="file descriptor, which is an int"):
+            dt.ipc.Pool.from_fd(bad)
+    with pytest.raises(TypeError, match="file descriptor, which is an int"):
+        dt.ipc.Pool.from_fd(True)
+    with pytest.raises(ValueError, match="max_nbytes is 4096, which is less than nbytes, 8192"):
+        dt.ipc.Pool(8192, max_nbytes=4096)
+    with pytest.raises(ValueError, match="nbytes is a number of bytes, not -1"):
+        dt.ipc.Pool(-1)
+    with pytest.raises(OverflowError, match="more bytes than can be addressed"):
+        dt.ipc.Pool(1 << 64)
+    with pytest.raises(OverflowError, match="beyond the numbers of file descriptors"):
+        dt.ipc.Pool.from_fd(1 << 31)
+    with pytest.raises(RuntimeError, match="not initialised"):
+        dt.ipc.Pool.__new__(dt.ipc.Pool).empty(1)
+    assert dt.ipc.Pool(np.int64(8192), max_nbytes=np.int64(8192)).stats()["capacity"] == 8192
 
 
 def test_tensors_of_other_libraries_over_the_pools_memory_are_shared(pool):
@@ -265,6 +369,26 @@ def test_threads_make_share_open_and_free_at_the_same_time(pool):
         thread.join()
     assert not errors
     assert used(pool) == (0, 0)
+
+
+def test_other_threads_run_while_a_pool_is_made():
+    ready, ran = threading.Lock(), []
+    ready.acquire()
+    thread = threading.Thread(target=lambda: (ready.acquire(), ran.append(1)))
+    thread.start()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)  # nobody has to give up the GIL
+    try:
+        ready.release()
+        for _ in range(5000):  # the other thread has to wake up in time
+            dt.ipc.Pool(MIB)
+            if ran:
+                break
+        else:
+            pytest.fail("the other thread did not run")
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])

@@ -33,6 +33,16 @@ def make(channel, pool, values):
     channel.poll(60)
 
 
+def make_pool(channel):
+    """Make a pool with two tensors, and end when the other side has opened them."""
+    pool = dt.ipc.Pool(1 << 20)
+    tensors = [pool.empty(2), pool.empty(2)]
+    for value, t in enumerate(tensors, 1):
+        t[...] = value
+    channel.send((pool, *(pool.share(t) for t in tensors)))
+    channel.recv()
+
+
 def keep_isolated(channel, pool):
     """Keep an isolated tensor until the process ends, and answer with its message."""
     global kept
