@@ -179,7 +179,7 @@ TEST_F(KilledAnywhere, WhileItSendsMessagesAndOpensThem) {
   };
   KillAtEachStep(5, [&] { WarmUp(*segment_), send(); }, open);
   KillAtEachStep(
-      43, [&] { WarmUp(*segment_), send(), open(); }, [&] { open(), send(), open(), open(); });
+      97, [&] { WarmUp(*segment_), send(), open(); }, [&] { open(), send(), open(), open(); });
 }
 
 // The child that it may have made by then ends at once.

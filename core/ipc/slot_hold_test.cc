@@ -223,18 +223,19 @@ TEST(SlotHoldTest, HoldersAreNamedWithWhatTheyHold) {
 }
 
 TEST(SlotNameTest, WhatIsWrittenIsReadAndNothingElse) {
-  const SlotName name = {{ProcessToken{7}, 9}, 0x12'3456'789a, 0xfe'dcba'9876, true};
+  const SlotName name = {{ProcessToken{7}, 9}, 0x12'3456'789a, 0xfe'dcba'9876, true, true};
   const std::string bytes = name.ToBytes();
   const SlotName again = *SlotName::FromBytes(bytes);
   EXPECT_EQ(again.segment, name.segment);
   EXPECT_EQ(again.slot, name.slot);
   EXPECT_EQ(again.generation, name.generation);
   EXPECT_TRUE(again.read_only);
+  EXPECT_TRUE(again.is_message);
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(SlotName::FromBytes(bytes.substr(0, size)).ok()) << size;
   }
   EXPECT_FALSE(SlotName::FromBytes(bytes + "x").ok());
-  for (const char flag : {'\2', '\x80', '\xff'}) {
+  for (const char flag : {'\4', '\x80', '\xff'}) {
     EXPECT_THAT(
         std::string(
             SlotName::FromBytes(bytes.substr(0, bytes.size() - 1) + flag).status().message()),

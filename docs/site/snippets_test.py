@@ -21,6 +21,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import types
 from typing import NamedTuple
 
 import pytest
@@ -97,7 +98,9 @@ def run(block: Block, output: int) -> None:
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.chdir(FOLDERS.get(block.page, ROOT))
-    names = {"__name__": "__main__"}
+    # What other processes get from a block is found there by its name.
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    names = vars(sys.modules["__main__"])
     if ">>> " not in block.code:
         exec(compile("\n" * block.line + block.code, block.page, "exec"), names)
         return

@@ -12,7 +12,7 @@ a Handle that says what it names. Memory of GPUs is shared by handles, too.
 
 A message or Handle is small and can be sent over any channel. It holds no memory in the process
 that receives it: keep the tensor (or the Handle that share() returned) until the others have opened
-it. Opening memory that is gone raises ExchangeError, also when it has been reused. An opened tensor
+it, or say how often a message will be opened: pool.share(t, opens=1). Opening memory that is gone raises ExchangeError, also when it has been reused. An opened tensor
 stays valid as long as it is kept, even if the owner drops its own. The exception is GPU memory: it
 ends with the owner's process, because the drivers free it.
 

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,6 +52,17 @@ bool ParseFlag(PyObject* value, const char* name, bool* result) {
   return true;
 }
 
+bool ParseOpens(PyObject* value, uint32_t* opens) {
+  int64_t given;
+  if (!ParseInt(value, &given)) return false;
+  if (given >= 0 && given <= std::numeric_limits<uint32_t>::max()) {
+    return *opens = static_cast<uint32_t>(given), true;
+  }
+  PyErr_Format(PyExc_ValueError, "opens is how often the message is opened, 0 to 2^32 - 1; got %S",
+               value);
+  return false;
+}
+
 // Null with an error set for an object that was made without __init__.
 const ipc::Pool* PoolOf(PyObject* self) {
   if (nb::inst_ready(self)) return nb::inst_ptr<ipc::Pool>(self);
@@ -81,12 +93,13 @@ PyObject* EmptyMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
 }
 
 PyObject* ShareMethod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static constinit const Signature kSignature("share", 1, 1, {"tensor", "readonly"});
-  PyObject* v[2];
+  static constinit const Signature kSignature("share", 1, 1, {"tensor", "readonly", "opens"});
+  PyObject* v[3];
   const ipc::Pool* const pool = PoolOf(self);
-  ipc::ShareOptions options;
+  ipc::MessageOptions options;
   if (pool == nullptr || !kSignature.Parse(args, nargs, kwnames, v) ||
-      !ParseFlag(v[1], "readonly", &options.read_only)) {
+      !ParseFlag(v[1], "readonly", &options.read_only) ||
+      (v[2] != nullptr && !ParseOpens(v[2], &options.opens))) {
     return nullptr;
   }
   Tensor shared;
@@ -119,16 +132,18 @@ PyMethodDef methods[] = {
         "memory, if there is no room. Thread-safe."),
     FastKeywords<&ShareMethod>(
         "share",
-        "share($self, tensor, *, readonly=False)\n--\n\n"
+        "share($self, tensor, *, readonly=False, opens=0)\n--\n\n"
         "Return a message of at most 64 bytes with which dovetail.ipc.open() opens the tensor.\n"
         "\n"
         "tensor    in this pool's memory; it can be a view, and another library's tensor\n"
         "readonly  who opens the message gets memory that can't be written: a write by any library\n"
         "          ends that process (report_write_faults() says by which tensor)\n"
+        "opens     how often the message is opened: it keeps the memory until then, or until this\n"
+        "          process has ended, and the tensor can be dropped at once. 0: it keeps nothing;\n"
+        "          keep the tensor until the others have opened it\n"
         "\n"
-        "The message keeps nothing: keep the tensor until the others have opened it. Raises\n"
-        "ExchangeError for memory of no or another pool, and for a tensor that requires gradients.\n"
-        "Thread-safe."),
+        "Raises ExchangeError for memory of no or another pool, and for a tensor that requires\n"
+        "gradients. Thread-safe."),
     kEndOfMethods,
 };
 
@@ -157,6 +172,7 @@ nb::dict Stats(const ipc::Pool& pool) {
   result["reserved_bytes"] = stats.reserved;
   result["used_bytes"] = stats.used;
   result["tensors"] = stats.used_slots;
+  result["messages"] = stats.messages;
   result["segments"] = stats.segments;
   result["holders"] = holders;
   return result;
