@@ -101,7 +101,7 @@ class Ways:
         self._nothing = Readers(take_nothing, 1)
 
     def pool(self, source, count=1):
-        t, message = self._shared(source)
+        _t, message = self._shared(source)
         self._dovetail.send(message, count)
 
     def _shared(self, source):

@@ -18,7 +18,8 @@ namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
 
-// Waits until WakeFutex is called, for `timeout` at most. Returns at once if it is no longer `seen`.
+// Waits until WakeFutex is called, for `timeout` at most. Returns at once if it is no longer
+// `seen`.
 inline void WaitForFutex(std::atomic<uint32_t>& number, uint32_t seen, absl::Duration timeout) {
   const timespec time = absl::ToTimespec(timeout);
   syscall(SYS_futex, &number, FUTEX_WAIT, seen, &time, nullptr, 0);

@@ -175,8 +175,7 @@ TEST(Messages, ManyProcessesSendAndReceiveWithoutWaitingForEachOther) {
   for (uint64_t i = 0; i < 3; ++i) {
     senders.push_back(std::make_unique<ChildProcess>([&, i](Channel& parent) {
       for (uint64_t key = 0; key < 500; ++key) {
-        absl::StatusOr<SlotHold> slot =
-            pool->Allocate(kNbytes, {.timeout = absl::Seconds(60)});
+        absl::StatusOr<SlotHold> slot = pool->Allocate(kNbytes, {.timeout = absl::Seconds(60)});
         if (!slot.ok()) _exit(1);
         FillWith(*slot, kNbytes, i * 1000 + key);
         if (!slot->AddMessages(1).ok()) _exit(1);

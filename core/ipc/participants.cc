@@ -53,9 +53,7 @@ bool IsTaken(int file, int participant) {
 }
 
 // Without this byte nobody takes the number.
-bool TryCleaning(int file, int participant) {
-  return TryLock(file, BytesOf(participant) + 1, 1);
-}
+bool TryCleaning(int file, int participant) { return TryLock(file, BytesOf(participant) + 1, 1); }
 
 bool BeginCleaning(int file, int participant) {
   for (int attempt = 0; attempt < 1000 && !IsTaken(file, participant); ++attempt) {

@@ -153,9 +153,8 @@ void Segment::Forget() {
     others = take_some(GetTables().others);
     with_messages = take_some(GetTables().with_messages);
   }
-  std::erase_if(others, [](const std::shared_ptr<Segment>& s) {
-    return s->is_closed() || !s->has_maker();
-  });
+  std::erase_if(
+      others, [](const std::shared_ptr<Segment>& s) { return s->is_closed() || !s->has_maker(); });
   std::erase_if(with_messages, [](const std::shared_ptr<Segment>& s) {
     return s.use_count() == 1 && !s->HasMessages();
   });

@@ -49,8 +49,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/std_mutex.h"
 #include "dovetail/core/ipc/pool_options.h"
-#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/segment_file.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/slot_table.h"
 
 namespace dovetail {

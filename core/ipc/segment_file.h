@@ -56,7 +56,7 @@ struct SegmentHead {
   std::atomic<uint32_t> follower_count;
   std::atomic<uint32_t> turns;       // how often the structure lock was given back; a futex
   std::atomic<uint32_t> is_awaited;  // whether somebody may wait for `turns`
-  std::atomic<uint64_t> reserved;  // granules from the first on that have pages
+  std::atomic<uint64_t> reserved;    // granules from the first on that have pages
   std::atomic<uint64_t> numbers[kMostParticipants / 64];  // the participants' numbers in use
   std::atomic<uint32_t> process_ids[kMostParticipants];   // for messages only
   SegmentName followers[kMostFollowers];                  // the further segments of a pool

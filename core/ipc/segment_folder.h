@@ -1,12 +1,12 @@
 // The folder of segments' files, /dev/shm: what they are called, and who unlinks them.
 //
-// A file is called "dovetail.2.<process>.<number>": 2 is the version of files and their locks, whose
-// other versions are left alone; then come two random numbers, the process's that made it and its
-// own. The maker holds a lock on it (participants.h), which the kernel releases when the
+// A file is called "dovetail.2.<process>.<number>": 2 is the version of files and their locks,
+// whose other versions are left alone; then come two random numbers, the process's that made it and
+// its own. The maker holds a lock on it (participants.h), which the kernel releases when the
 // process ends, however it ends. (A process id would be reused, and means nothing in another
-// container.) A process that ends normally unlinks its files. Those of a killed process are unlinked
-// by the next process of the same user that makes one, or that ends normally after it has used
-// segments.
+// container.) A process that ends normally unlinks its files. Those of a killed process are
+// unlinked by the next process of the same user that makes one, or that ends normally after it has
+// used segments.
 //
 // A forked child has a number of its own. Any thread.
 
@@ -57,11 +57,12 @@ class FilePath {
 // A random number, never 0. Unavailable if the system has none.
 absl::StatusOr<uint64_t> RandomNumber();
 
-// A new file, open for reading and writing, with this process's lock as its maker. Unavailable if it
-// can't be made or locked, and during exit(), which unlinks this process's files.
+// A new file, open for reading and writing, with this process's lock as its maker. Unavailable if
+// it can't be made or locked, and during exit(), which unlinks this process's files.
 absl::StatusOr<int> MakeFile(const FilePath& path);
 
-// Opens a file for reading and writing, if it is no link; -1 and errno otherwise. Waits for nothing.
+// Opens a file for reading and writing, if it is no link; -1 and errno otherwise. Waits for
+// nothing.
 int OpenFile(const FilePath& path);
 
 // Guards what this process knows of segments, and which slots it holds.

@@ -204,8 +204,9 @@ TEST(SegmentTrust, FilesWithOtherNamesAreLeft) {
     std::vector<std::string> paths = {prefix, "/dev/shm/dovetail",
                                       "/dev/shm/dovetail." + digits + ".1"};
     for (const std::string& end :
-         {digits.substr(1), digits, digits + "-alive", digits + ".alive", digits + "x1", "g" + digits.substr(1) + ".1",
-          digits + "." + digits + "0", digits + "." + std::string(200, 'a')}) {
+         {digits.substr(1), digits, digits + "-alive", digits + ".alive", digits + "x1",
+          "g" + digits.substr(1) + ".1", digits + "." + digits + "0",
+          digits + "." + std::string(200, 'a')}) {
       paths.push_back(prefix + end);
     }
     for (const std::string& path : paths) close(open(path.c_str(), O_CREAT | O_RDWR, 0600));

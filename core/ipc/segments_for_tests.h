@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "dovetail/core/config.h"
-#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/testing/private_shared_memory.h"
 
 namespace dovetail {

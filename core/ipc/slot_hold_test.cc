@@ -112,7 +112,9 @@ TEST(SlotHoldTest, ManyProcessesHoldItOneAfterAnother) {
 // Tensors say how much memory they have, and it must stay theirs.
 TEST(SlotHoldTest, ASlotHasAsManyBytesAsWereAskedForBeforeAndAfterItsRestIsCutOff) {
   const std::shared_ptr<Segment> segment = *Segment::Create(9 * kGranuleBytes);
-  { const SlotHold all = *segment->Allocate(9 * kGranuleBytes); }
+  {
+    const SlotHold all = *segment->Allocate(9 * kGranuleBytes);
+  }
   const SlotHold slot = *segment->Allocate(8 * kGranuleBytes);
   EXPECT_EQ(SlotHold::Open(slot.name())->nbytes(), 8 * kGranuleBytes);
   const SlotHold rest = *segment->Allocate(kGranuleBytes);

@@ -25,8 +25,8 @@
 #include "dovetail/core/config.h"
 #include "dovetail/core/internal/std_mutex.h"
 #include "dovetail/core/ipc/pool_options.h"
-#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/segment_folder.h"
 
 namespace dovetail {
 inline namespace DOVETAIL_ABI {

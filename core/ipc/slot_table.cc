@@ -189,7 +189,8 @@ bool SlotTable::AddMessages(int me, Slot slot, uint32_t count) {
   std::atomic<uint64_t>& word = headers_[slot].messages;
   uint64_t before = word.load();
   while (static_cast<uint32_t>(before) <= UINT32_MAX - count) {
-    const uint64_t after = (static_cast<uint64_t>(me) + 1) << 32 | (static_cast<uint32_t>(before) + count);
+    const uint64_t after =
+        (static_cast<uint64_t>(me) + 1) << 32 | (static_cast<uint32_t>(before) + count);
     if (word.compare_exchange_weak(before, after)) return true;
   }
   return false;
@@ -353,8 +354,8 @@ uint64_t SlotTable::Sweep(const Participants& dead) {
     }
     uint64_t messages = header.messages.load();
     if (const int sender = this->messages(slot).sender;
-        messages != 0 && (sender < 0 || sender >= kMostParticipants ||
-                          (dead[sender / 64] & MaskOf(sender)) != 0)) {
+        messages != 0 &&
+        (sender < 0 || sender >= kMostParticipants || (dead[sender / 64] & MaskOf(sender)) != 0)) {
       header.messages.compare_exchange_strong(messages, 0);
     }
     uint64_t bits = header.word.load();

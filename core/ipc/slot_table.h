@@ -69,7 +69,7 @@ class SlotTable {
 
   // How many granules belong to slots. Memory beyond was never used, or was given back.
   uint64_t carved() const;
-  uint64_t size(Slot slot) const;  // in granules; 0 if there is no slot
+  uint64_t size(Slot slot) const;    // in granules; 0 if there is no slot
   uint64_t needed(Slot slot) const;  // of these: what CutSlack leaves
   SlotWord word(Slot slot) const;
   // Participants or messages, except a participant.

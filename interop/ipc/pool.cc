@@ -93,9 +93,9 @@ absl::StatusOr<std::string> Pool::Share(const Tensor& tensor, const MessageOptio
   handle->layout = *std::move(row_major);
   bytes = handle->ToBytes();
   if (bytes.size() <= kMostMessageBytes) return bytes;
-  return absl::FailedPreconditionError(
-      absl::StrCat("A tensor without elements and with ", handle->layout.rank(),
-                   " dimensions is too long for a message."));
+  return absl::FailedPreconditionError(absl::StrCat("A tensor without elements and with ",
+                                                    handle->layout.rank(),
+                                                    " dimensions is too long for a message."));
 }
 
 }  // namespace ipc

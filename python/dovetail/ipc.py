@@ -12,9 +12,10 @@ a Handle that says what it names. Memory of GPUs is shared by handles, too.
 
 A message or Handle is small and can be sent over any channel. It holds no memory in the process
 that receives it: keep the tensor (or the Handle that share() returned) until the others have opened
-it, or say how often a message will be opened: pool.share(t, opens=1). Opening memory that is gone raises ExchangeError, also when it has been reused. An opened tensor
-stays valid as long as it is kept, even if the owner drops its own. The exception is GPU memory: it
-ends with the owner's process, because the drivers free it.
+it, or say how often a message will be opened: pool.share(t, opens=1). Opening memory that is gone
+raises ExchangeError, also when it has been reused. An opened tensor stays valid as long as it is
+kept, even if the owner drops its own. The exception is GPU memory: it ends with the owner's
+process, because the drivers free it.
 
 On the CPU, shareable memory lies in files in /dev/shm. On a GPU, it is memory of the allocators
 "direct" (used by empty()) and "caching(direct)", and memory that other libraries allocated with

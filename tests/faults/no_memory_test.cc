@@ -12,8 +12,8 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/internal/threads/parallel.h"
-#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/testing/answers.h"
 #include "dovetail/core/testing/child_process.h"

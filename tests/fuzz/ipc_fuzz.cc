@@ -12,8 +12,8 @@
 
 #include "dovetail/core/copy.h"
 #include "dovetail/core/ipc/participants.h"
-#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/segment.h"
+#include "dovetail/core/ipc/segment_folder.h"
 #include "dovetail/core/ipc/slot_table.h"
 #include "dovetail/core/registry.h"
 #include "dovetail/core/tensor.h"
