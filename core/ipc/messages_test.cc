@@ -179,7 +179,9 @@ TEST(Messages, ManyProcessesSendAndReceiveWithoutWaitingForEachOther) {
         if (!slot.ok()) _exit(1);
         FillWith(*slot, kNbytes, i * 1000 + key);
         if (!slot->AddMessages(1).ok()) _exit(1);
-        parent.Send(slot->name());
+        const SlotName name = slot->name();
+        *slot = SlotHold();
+        parent.Send(name);
         if (key >= 8) parent.Receive<char>();  // it is so far ahead of the receiver
       }
       pause();

@@ -109,8 +109,15 @@ SegmentParts::SegmentParts(uint64_t granules) {
 
 absl::Status SegmentGoneError() {
   return absl::FailedPreconditionError(
-      "The memory that the handle names is gone, or was never on this machine: the process that "
-      "shared it has released it, or has ended. Keep the tensor there until it is opened here.");
+      "The memory that the handle or message names is gone, or was never here: the process that made "
+      "it has released it, or has ended, or has another /dev/shm (a container's; a pool with "
+      "memfd=True serves that). Keep it there until it is opened here.");
+}
+
+absl::Status ReleasedError() {
+  return absl::FailedPreconditionError(
+      "The memory that the handle or message names is gone: whoever had it has released it. Keep the "
+      "tensor until it is opened here, or say how often its message will be opened (opens=1).");
 }
 
 absl::Status OtherKindError() {

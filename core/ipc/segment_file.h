@@ -106,8 +106,10 @@ bool MayWriteTo(size_t end);
 // Gives bytes of the file their pages, so that a full /dev/shm is an error and not a SIGBUS.
 absl::Status ReservePages(int file, size_t offset, size_t nbytes);
 
-// The errors for memory that is no longer there, and for a name of the other kind.
+// The errors for a file that is not there or has no maker, for memory in it that was released, and
+// for a name of the other kind.
 absl::Status SegmentGoneError();
+absl::Status ReleasedError();
 absl::Status OtherKindError();
 
 }  // namespace ipc

@@ -49,7 +49,7 @@ absl::StatusOr<SlotHold> SlotHold::Open(const SlotName& name, SegmentKind kind) 
   absl::StatusOr<std::shared_ptr<Segment>> segment = Segment::Open(name.segment, kind);
   if (!segment.ok()) return segment.status();
   if (absl::Status s = (*segment)->JoinIfNeeded(); !s.ok()) return s;
-  if (!(*segment)->Hold(name.slot, name.generation)) return SegmentGoneError();
+  if (!(*segment)->Hold(name.slot, name.generation)) return ReleasedError();
   return SlotHold(*std::move(segment), name.slot, name.read_only);
 }
 
