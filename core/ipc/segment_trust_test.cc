@@ -146,13 +146,14 @@ TEST(SegmentTrust, AFileShorterThanAHeadIsRefused) {
   SegmentFacts facts = slot.segment()->head().facts;
   facts.name = name.segment;
   const std::string path = FileOf(name.segment);
+  const int file = *MakeFile(PathOf(name.segment));
   for (const size_t size : {size_t{0}, size_t{8}, sizeof facts - 1, sizeof facts}) {
-    const int file = open(path.c_str(), O_CREAT | O_RDWR | O_TRUNC, 0600);
-    ASSERT_EQ(write(file, &facts, size), static_cast<ssize_t>(size));
-    close(file);
+    ASSERT_EQ(ftruncate(file, 0), 0);
+    ASSERT_EQ(pwrite(file, &facts, size, 0), static_cast<ssize_t>(size));
     other.Send(name);
     EXPECT_THAT(other.Receive<std::string>(), HasSubstr("was never whole")) << size;
   }
+  close(file);
   unlink(path.c_str());
 }
 

@@ -76,6 +76,16 @@ def checksum(data):
     return (total ^ total >> 32) & (1 << 32) - 1
 
 
+_made = []  # open files
+
+
+@pytest.fixture(autouse=True)
+def makers_end():
+    yield
+    while _made:
+        _made.pop().close()
+
+
 @pytest.fixture
 def handle():
     return dt.ipc.share(shared([[1, 2, 3], [4, 5, 6]]))
@@ -223,11 +233,17 @@ def _lookalike(handle):
     token, number = struct.unpack("<QQ", name[:16])
     number ^= random.getrandbits(60) << 1
     copy = forge(handle, memory=struct.pack("<QQ", token, number) + name[16:])
-    with open(path_of(copy), "wb") as target:
-        target.truncate(os.path.getsize(path_of(handle)))
-        with open(path_of(handle), "rb") as source:
-            target.write(source.read(1 << 16))
-    os.chmod(path_of(copy), 0o600)
+    # With a maker's lock from the moment that it has its name: others unlink what has none.
+    other_name = path_of(copy).replace("dovetail.", "lookalike.")
+    target = open(other_name, "wb")
+    fcntl.fcntl(target, F_OFD_SETLK, MAKERS_LOCK)
+    target.truncate(os.path.getsize(path_of(handle)))
+    with open(path_of(handle), "rb") as source:
+        target.write(source.read(1 << 16))
+    target.flush()
+    os.chmod(other_name, 0o600)
+    os.rename(other_name, path_of(copy))
+    _made.append(target)
     return copy
 
 
@@ -249,10 +265,8 @@ def test_a_file_whose_head_says_otherwise_is_refused(handle, offset, value, erro
         file.write(number)  # the name matches
         file.seek(offset)
         file.write(value)
-        file.flush()
-        fcntl.fcntl(file, F_OFD_SETLK, MAKERS_LOCK)
-        with pytest.raises(dt.ExchangeError, match=error):
-            dt.ipc.open(copy)
+    with pytest.raises(dt.ExchangeError, match=error):
+        dt.ipc.open(copy)
     os.unlink(path_of(copy))
 
 

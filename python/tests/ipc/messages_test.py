@@ -91,6 +91,17 @@ def test_a_sender_waits_for_room_until_its_messages_were_opened(pool):
     assert used(pool) == (0, 0)
 
 
+def test_a_data_loader_collates_into_a_pool(pool):
+    data = pytest.importorskip("torch.utils.data")
+    loader = data.DataLoader(
+        range(100), batch_size=8, num_workers=2, collate_fn=message_workers.Collate(pool)
+    )
+    for _ in range(2):
+        batches = [dt.ipc.open(message).tolist() for message in loader]
+        assert batches == [list(range(i, min(i + 8, 100))) for i in range(0, 100, 8)]
+        assert used(pool) == (0, 0)
+
+
 def test_isolated_tensors_and_other_libraries_are_sent_so_too(pool):
     t = pool.empty(3, dtype="int64", isolated=True)
     t[...] = [1, 2, 3]

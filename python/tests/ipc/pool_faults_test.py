@@ -123,6 +123,7 @@ def test_memory_shared_read_only_cant_be_written_by_any_library(pool):
     assert t.tolist() == [7, 8, 7, 7]
 
 
+@pytest.mark.skipif(UNDER_SANITIZERS, reason="a sanitizer handles the signal")
 def test_a_write_fault_names_the_tensor_that_has_the_bytes(pool):
     t = pool.empty((100, 100))
     whole, view = (pool.share(x, readonly=True) for x in (t, t[0, :7]))
