@@ -192,7 +192,7 @@ def test_the_next_transfer_unlinks_what_a_killed_sender_left(actors, end):
     producer, consumer = actors
     sender = Actor.remote()
     tensor = ray.get(sender.make.remote())["tensor"]
-    assert len(files_beside(file_of(tensor))) == 2
+    assert len(files_beside(file_of(tensor))) == 1
     end(sender)
 
     def transfer():
