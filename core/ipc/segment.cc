@@ -30,7 +30,7 @@ uint64_t GranulesFor(size_t nbytes) {
 
 }  // namespace
 
-// Never destroyed, like the state of tokens. It takes no memory from the heap, so that the last
+// Never destroyed, like the state of the folder. It takes no memory from the heap, so that the last
 // segment can always be removed.
 Segment::Tables& Segment::GetTables() {
   alignas(Tables) static std::byte place[sizeof(Tables)];
