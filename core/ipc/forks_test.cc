@@ -264,10 +264,12 @@ TEST(Forks, WhatAParentHoldsForItsChildOutlivesTheParentsSegment) {
   }
   ChildProcess child([&](Channel& parent) {
     for (const int file : files) close(file);
+    parent.Send(true);
     parent.Receive<char>();
     parent.Send(IsFilledWith(slot, kNbytes, 1));
   });
   for (const int file : files) close(file);
+  EXPECT_TRUE(child.Receive<bool>());
   slot = SlotHold();
   segment.reset();
   // Others find the parent alive, and the memory in use.

@@ -1,4 +1,4 @@
-// Waiting for a number in shared memory to change, without a lock. Any thread, any process.
+// Waiting for a number in shared memory to change, without a lock, and for how long. Any thread, any process.
 
 #ifndef DOVETAIL_CORE_IPC_FUTEX_H_
 #define DOVETAIL_CORE_IPC_FUTEX_H_
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <ctime>
 
@@ -17,6 +18,11 @@
 namespace dovetail {
 inline namespace DOVETAIL_ABI {
 namespace ipc {
+
+// For deadlines: a clock that nobody sets.
+inline absl::Duration SteadyNow() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
 
 // Waits until WakeFutex is called, for `timeout` at most. Returns at once if it is no longer
 // `seen`.

@@ -168,14 +168,12 @@ TEST_F(KilledAnywhere, WhileItSendsMessagesAndOpensThem) {
   SlotName name = {};
   const auto send = [&] {
     slot = *segment_->Allocate(kSlot);
-    (void)slot.AddMessages(2).ok();
-    name = slot.name();
-    name.is_message = true;
+    name = *slot.AddMessages(2);
     slot = SlotHold();
   };
   const auto open = [&] {
     const absl::StatusOr<SlotHold> there = SlotHold::Open(name);
-    if (there.ok()) there->TakeMessage();
+    if (there.ok()) there->TakeMessages(name);
   };
   KillAtEachStep(5, [&] { WarmUp(*segment_), send(); }, open);
   KillAtEachStep(

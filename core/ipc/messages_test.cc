@@ -29,16 +29,13 @@ uint64_t Used(SlotPool& pool) { return pool.Stats()->used_slots; }
 SlotName Send(SlotPool& pool, uint32_t count, uint64_t key = 1) {
   SlotHold slot = *pool.Allocate(kNbytes);
   FillWith(slot, kNbytes, key);
-  EXPECT_TRUE(slot.AddMessages(count).ok());
-  SlotName name = slot.name();
-  name.is_message = true;
-  return name;
+  return *slot.AddMessages(count);
 }
 
 // Opens a message as the doors do.
 absl::StatusOr<SlotHold> Receive(const SlotName& name) {
   absl::StatusOr<SlotHold> slot = SlotHold::Open(name);
-  if (slot.ok()) slot->TakeMessage();
+  if (slot.ok()) slot->TakeMessages(name);
   return slot;
 }
 
@@ -78,7 +75,8 @@ TEST(Messages, SeveralOfOneSlotAddUp) {
   {
     SlotHold slot = *SlotHold::Open({name.segment, name.slot, name.generation});
     EXPECT_TRUE(slot.AddMessages(2).ok());
-    EXPECT_EQ(slot.AddMessages(UINT32_MAX).code(), absl::StatusCode::kResourceExhausted);
+    const absl::Status s = slot.AddMessages(kMostMessages - 2).status();
+    EXPECT_EQ(s.code(), absl::StatusCode::kResourceExhausted) << s;
   }
   EXPECT_EQ(pool->Stats()->messages, 3u);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(Receive(name).ok());
@@ -142,8 +140,7 @@ TEST(Messages, IsolatedMemoryThatWasOpenedGoes) {
   std::vector<SlotName> names;
   for (int i = 0; i < 100; ++i) {
     SlotHold slot = *pool->Allocate(10, {.isolated = true});
-    ASSERT_TRUE(slot.AddMessages(1).ok());
-    names.push_back(slot.name());
+    names.push_back(*slot.AddMessages(1));
   }
   for (const SlotName& name : names) EXPECT_TRUE(Receive(name).ok());
   for (int i = 0; i < 100 / 30; ++i) (void)pool->Allocate(10, {.isolated = true}).ok();
@@ -152,21 +149,63 @@ TEST(Messages, IsolatedMemoryThatWasOpenedGoes) {
   EXPECT_LE(left, 10);
 }
 
-TEST(Messages, AReceiverCanSendItOnBeforeTheFirstSenderEnds) {
+TEST(Messages, EachSenderAnswersForItsOwn) {
   const auto pool = MakePool();
-  SlotName name;
+  SlotName sent_on;
   {
-    ChildProcess sender([&](Channel& parent) {
-      parent.Send(Send(*pool, 1, 5));
+    ChildProcess first([&](Channel& parent) {
+      parent.Send(Send(*pool, 2, 5));
       pause();
     });
-    name = sender.Receive<SlotName>();
-    SlotHold slot = *Receive(name);
-    EXPECT_TRUE(slot.AddMessages(1).ok());
-  }  // killed
+    const auto name = first.Receive<SlotName>();
+    ChildProcess second([&](Channel& parent) {
+      const SlotHold slot = *Receive(name);
+      parent.Send(*slot.AddMessages(1));
+      parent.Send(*slot.AddMessages(1));
+      parent.Receive<char>();
+    });
+    EXPECT_TRUE(Receive(second.Receive<SlotName>()).ok());
+    sent_on = second.Receive<SlotName>();
+    second.Send('x');
+    EXPECT_EQ(second.Join(), 0);
+    EXPECT_EQ(pool->Stats()->messages, 1u) << "the first sender's second";
+    const SlotHold slot = *Receive(name);
+    EXPECT_TRUE(IsFilledWith(slot, kNbytes, 5));
+    sent_on = *slot.AddMessages(1);
+  }  // the first sender is killed
   EXPECT_EQ(Used(*pool), 1u);
-  EXPECT_TRUE(IsFilledWith(*Receive(name), kNbytes, 5));
+  EXPECT_TRUE(IsFilledWith(*Receive(sent_on), kNbytes, 5));
   EXPECT_EQ(Used(*pool), 0u);
+}
+
+TEST(Messages, ThereIsAMostOfSenders) {
+  const auto pool = MakePool();
+  const SlotHold slot = *pool->Allocate(kNbytes);
+  std::vector<std::unique_ptr<ChildProcess>> senders;
+  for (int i = 0; i < kMostSenders; ++i) {
+    senders.push_back(std::make_unique<ChildProcess>([&](Channel& parent) {
+      parent.Send(slot.AddMessages(1).ok());
+      pause();
+    }));
+    EXPECT_TRUE(senders.back()->Receive<bool>());
+  }
+  EXPECT_EQ(slot.AddMessages(1).status().code(), absl::StatusCode::kResourceExhausted);
+  senders.clear();
+  EXPECT_TRUE(pool->Reclaim().ok());
+  EXPECT_TRUE(slot.AddMessages(1).ok());
+}
+
+TEST(Messages, MemoryOfADroppedPoolGoesWithItsLastTensor) {
+  SegmentName name;
+  {
+    auto pool = MakePool();
+    const SlotHold slot = *pool->Allocate(kNbytes);
+    name = pool->name();
+    EXPECT_TRUE(Receive(*slot.AddMessages(1)).ok());
+    pool.reset();
+    EXPECT_EQ(access(FileOf(name).c_str(), F_OK), 0);
+  }
+  EXPECT_NE(access(FileOf(name).c_str(), F_OK), 0);
 }
 
 TEST(Messages, ManyProcessesSendAndReceiveWithoutWaitingForEachOther) {
@@ -178,8 +217,7 @@ TEST(Messages, ManyProcessesSendAndReceiveWithoutWaitingForEachOther) {
         absl::StatusOr<SlotHold> slot = pool->Allocate(kNbytes, {.timeout = absl::Seconds(60)});
         if (!slot.ok()) _exit(1);
         FillWith(*slot, kNbytes, i * 1000 + key);
-        if (!slot->AddMessages(1).ok()) _exit(1);
-        const SlotName name = slot->name();
+        const SlotName name = *slot->AddMessages(1);
         *slot = SlotHold();
         parent.Send(name);
         if (key >= 8) parent.Receive<char>();  // it is so far ahead of the receiver

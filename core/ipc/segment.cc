@@ -152,6 +152,7 @@ void Segment::Forget() {
     const StdMutexLock lock(StateMutex());
     others = take_some(GetTables().others);
     with_messages = take_some(GetTables().with_messages);
+    for (const std::shared_ptr<Segment>& s : with_messages) s->has_sent_ = false;
   }
   std::erase_if(
       others, [](const std::shared_ptr<Segment>& s) { return s->is_closed() || !s->has_maker(); });
@@ -164,8 +165,8 @@ void Segment::Forget() {
 }
 
 // The reference that keeps a segment mapped, if there is one.
-std::shared_ptr<Segment> Segment::TakeFromOthers(const Segment* segment) {
-  std::vector<std::shared_ptr<Segment>>& all = GetTables().others;
+std::shared_ptr<Segment> Segment::TakeFrom(std::vector<std::shared_ptr<Segment>>& all,
+                                           const Segment* segment) {
   for (std::shared_ptr<Segment>& kept : all) {
     if (kept.get() != segment) continue;
     std::shared_ptr<Segment> taken = std::move(kept);
@@ -290,7 +291,13 @@ void Segment::Release(SlotTable::Slot slot) noexcept {
       local_->companions.erase(i);
     }
     if (me_ >= 0) is_freed = table_->Drop(me_, slot);
-    if (held_slots_ == 0 && is_closed() && !is_mine_) mapping = TakeFromOthers(this);
+    Tables& tables = GetTables();
+    if (held_slots_ == 0 && is_closed() && !is_mine_) mapping = TakeFrom(tables.others, this);
+    // Only the releasing SlotHold has it: its pool was dropped.
+    if (held_slots_ == 0 && has_sent_ && weak_from_this().use_count() == 2 && !HasMessages()) {
+      has_sent_ = false;
+      mapping = TakeFrom(tables.with_messages, this);
+    }
   }
   if (is_freed) WakeWaiting();
 }

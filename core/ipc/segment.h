@@ -65,7 +65,8 @@ struct SlotName {
   SlotTable::Slot slot;
   uint64_t generation;
   bool read_only = false;   // the opener's mapping can't be written
-  bool is_message = false;  // of SlotHold::AddMessages: opening it takes one
+  bool is_message = false;  // of SlotHold::AddMessages: whoever opens it takes one
+  uint8_t sender = 0;       // whose message it is: a participant
 
   // To about 20 bytes, and back. FailedPrecondition for what is no name.
   std::string ToBytes() const;
@@ -113,12 +114,12 @@ class SlotHold {
   static void Keep(SlotHold hold);
   static SlotHold TakeKept(const void* p);
 
-  // The slot is held until names of it with is_message have been opened so many times more, or this
-  // process has ended. ResourceExhausted for more than 2^32 - 1; Unavailable in a child that does
-  // not take part.
-  absl::Status AddMessages(uint32_t count);
-  // What was opened by such a name has been taken over.
-  void TakeMessage() const;
+  // The slot is held until so many more messages of this process have been taken, or it has ended.
+  // The name is that of such a message. ResourceExhausted for more than kMostMessages, and for
+  // messages of more than kMostSenders processes; Unavailable in a child that does not take part.
+  absl::StatusOr<SlotName> AddMessages(uint32_t count) const;
+  // What was opened by the name of a message has been taken over.
+  void TakeMessages(const SlotName& name, uint32_t count = 1) const;
   // From now on nobody opens the slot by the names that it had so far.
   void Renew();
   // Whether this process has other SlotHolds of it.
@@ -217,7 +218,8 @@ class Segment : public std::enable_shared_from_this<Segment> {
   // Keeps the segment while messages of this process are to be opened.
   void KeepForMessages() ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
   bool HasMessages() const;
-  static std::shared_ptr<Segment> TakeFromOthers(const Segment* segment)
+  static std::shared_ptr<Segment> TakeFrom(std::vector<std::shared_ptr<Segment>>& all,
+                                           const Segment* segment)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(StateMutex());
 
   absl::Status MapTable();
@@ -265,6 +267,8 @@ class Segment : public std::enable_shared_from_this<Segment> {
   // This process's number among the participants. Changes with both mutexes held.
   std::atomic<int> me_ = -1;
   uint64_t held_slots_ ABSL_GUARDED_BY(StateMutex()) = 0;  // by this process
+  // Whether it is among the tables' with_messages.
+  bool has_sent_ ABSL_GUARDED_BY(StateMutex()) = false;
   // Itself, while slots are kept.
   std::shared_ptr<Segment> self_ ABSL_GUARDED_BY(StateMutex());
   uint64_t kept_ ABSL_GUARDED_BY(StateMutex()) = 0;

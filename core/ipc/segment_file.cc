@@ -23,7 +23,8 @@ inline namespace DOVETAIL_ABI {
 namespace ipc {
 namespace {
 
-constexpr uint64_t kMagic = 0x324c4f4f'50545644;  // "DVTPOOL2"
+constexpr uint64_t kMagic = 0x334c4f4f'50545644;  // "DVTPOOL3"
+constexpr uint64_t kMostGranules = UINT32_MAX;
 constexpr size_t kPage = 4096;
 
 size_t ToPages(size_t nbytes) { return (nbytes + kPage - 1) / kPage * kPage; }
@@ -72,6 +73,33 @@ absl::Status Initialize(const SegmentFile& file) {
 // Such names are odd, so that no file takes the place of one of the other kind.
 bool IsAnonymous(SegmentName name) { return (name.number & 1) != 0; }
 
+// These set the name and the descriptor.
+absl::Status MakeAnonymous(SegmentFile& made) {
+  absl::StatusOr<uint64_t> first = RandomNumber(), second = RandomNumber();
+  if (!first.ok() || !second.ok()) return first.ok() ? second.status() : first.status();
+  made.name = {.process = ProcessToken{*first}, .number = *second | 1};  // nobody's
+  made.descriptor = memfd_create("dovetail", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (made.descriptor >= 0) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("An anonymous file can't be made: ", std::strerror(errno), "."));
+}
+
+absl::Status MakeNamed(SegmentFile& made) {
+  absl::StatusOr<ProcessToken> token = MyProcess();
+  if (!token.ok()) return token.status();
+  absl::StatusOr<int> file = absl::AbortedError("");
+  for (int attempt = 0; attempt < 100 && absl::IsAborted(file.status()); ++attempt) {
+    // All users can list names. One that follows from the last could be taken by another user.
+    absl::StatusOr<uint64_t> number = RandomNumber();
+    if (!number.ok()) return number.status();
+    made.name = {.process = *token, .number = *number & ~uint64_t{1}};
+    file = MakeFile(PathOf(made.name));
+  }
+  if (!file.ok()) return absl::UnavailableError(file.status().message());
+  made.descriptor = *file;
+  return absl::OkStatus();
+}
+
 // `what` names the file in errors.
 absl::StatusOr<SegmentFacts> ReadFacts(int file, std::string_view what) {
   struct stat status;
@@ -86,8 +114,7 @@ absl::StatusOr<SegmentFacts> ReadFacts(int file, std::string_view what) {
     return absl::FailedPreconditionError(
         absl::StrCat(what, " is no memory of this version of Dovetail, or was written over."));
   }
-  constexpr uint64_t kMost = uint64_t{1} << 48;
-  if (!is_read || facts.granules == 0 || facts.granules > kMost / kGranuleBytes ||
+  if (!is_read || facts.granules == 0 || facts.granules > kMostGranules ||
       SegmentParts(facts.granules).nbytes != static_cast<uint64_t>(status.st_size)) {
     return absl::FailedPreconditionError(
         absl::StrCat(what, " has ", status.st_size, " bytes, which is not what its head says: it ",
@@ -137,46 +164,23 @@ absl::Status ReservePages(int file, size_t offset, size_t nbytes) {
 
 absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
                                             SegmentBacking backing) {
-  if (granules > (uint64_t{1} << 47) / kGranuleBytes) {
-    return absl::ResourceExhaustedError(absl::StrCat("A shared memory of ", granules, " times ",
-                                                     kGranuleBytes,
-                                                     " bytes is more than there are addresses."));
+  if (granules > kMostGranules) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("A shared memory of ", granules, " times ", kGranuleBytes,
+                     " bytes can't be made in ", kFolder, ": the most is 16 TiB."));
   }
-  // All users can list names. One that follows from the last could be taken by another user.
-  absl::StatusOr<uint64_t> number = RandomNumber();
-  if (!number.ok()) return number.status();
-  const uint64_t number_of_kind =
-      backing == SegmentBacking::kAnonymous ? *number | 1 : *number & ~uint64_t{1};
-  SegmentFile made = {.descriptor = -1,
-                      .name = {.process = {}, .number = number_of_kind},
-                      .kind = kind,
-                      .backing = backing,
-                      .granules = granules};
-  if (backing == SegmentBacking::kAnonymous) {
-    absl::StatusOr<uint64_t> second = RandomNumber();
-    if (!second.ok()) return second.status();
-    made.name.process = ProcessToken{*second};  // nobody's
-    made.descriptor = memfd_create("dovetail", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (made.descriptor < 0) {
-      return absl::UnavailableError(
-          absl::StrCat("An anonymous file can't be made: ", std::strerror(errno), "."));
-    }
-  } else {
-    absl::StatusOr<ProcessToken> token = MyProcess();
-    if (!token.ok()) return token.status();
-    made.name.process = *token;
-    absl::StatusOr<int> file = MakeFile(PathOf(made.name));
-    if (!file.ok()) return file.status();
-    made.descriptor = *file;
-  }
+  SegmentFile made = {
+      .descriptor = -1, .name = {}, .kind = kind, .backing = backing, .granules = granules};
+  const bool is_anonymous = backing == SegmentBacking::kAnonymous;
+  if (absl::Status s = is_anonymous ? MakeAnonymous(made) : MakeNamed(made); !s.ok()) return s;
   absl::Status status = Initialize(made);
-  if (status.ok() && backing == SegmentBacking::kAnonymous) {
+  if (status.ok() && is_anonymous) {
     fchmod(made.descriptor, 0600);
     fcntl(made.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
   }
   if (status.ok()) return made;
   close(made.descriptor);
-  if (backing == SegmentBacking::kNamed) unlink(PathOf(made.name).c_str());
+  if (!is_anonymous) unlink(PathOf(made.name).c_str());
   return status;
 }
 

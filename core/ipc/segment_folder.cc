@@ -27,7 +27,7 @@ inline namespace DOVETAIL_ABI {
 namespace ipc {
 namespace {
 
-constexpr char kPrefix[] = "dovetail.2.";
+constexpr char kPrefix[] = "dovetail.3.";
 
 // Never destroyed, since tensors may be destroyed while the process exits.
 struct State {
@@ -133,20 +133,19 @@ absl::StatusOr<int> MakeFile(const FilePath& path) {
   State& state = GetState();
   const StdMutexLock lock(state.mutex);
   if (state.has_unlinked_at_exit) return ExitingError();
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) {
-      return absl::UnavailableError(
-          absl::StrCat("A file in ", kFolder, " can't be made: ", std::strerror(errno), "."));
-    }
-    // Before the lock was taken, another process may have unlinked the file as left behind.
-    struct stat facts;
-    if (TakeNumber(file, kMaker) && fstat(file, &facts) == 0 && facts.st_nlink == 1) return file;
-    unlink(path.c_str());
-    close(file);
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) {
+    return absl::UnavailableError(
+        absl::StrCat("A file in ", kFolder, " can't be made: ", std::strerror(errno), "."));
   }
-  return absl::UnavailableError(absl::StrCat(
-      "Memory can't be shared with other processes: files in ", kFolder, " can't be locked."));
+  // Before the lock was taken, another process may have begun to unlink the file as left behind.
+  struct stat facts;
+  if (TakeNumber(file, kMaker) && fstat(file, &facts) == 0 && facts.st_nlink == 1) return file;
+  unlink(path.c_str());
+  close(file);
+  return absl::AbortedError(
+      absl::StrCat("Memory can't be shared with other processes: a file in ", kFolder,
+                   " can't be locked."));
 }
 
 // With O_NONBLOCK, open() does not wait for whoever has a lease on the file.

@@ -1,6 +1,6 @@
 // The folder of segments' files, /dev/shm: what they are called, and who unlinks them.
 //
-// A file is called "dovetail.2.<process>.<number>": 2 is the version of files and their locks,
+// A file is called "dovetail.3.<process>.<number>": 3 is the version of files and their locks,
 // whose other versions are left alone; then come two random numbers, the process's that made it and
 // its own. The maker holds a lock on it (participants.h), which the kernel releases when the
 // process ends, however it ends. (A process id would be reused, and means nothing in another
@@ -57,8 +57,9 @@ class FilePath {
 // A random number, never 0. Unavailable if the system has none.
 absl::StatusOr<uint64_t> RandomNumber();
 
-// A new file, open for reading and writing, with this process's lock as its maker. Unavailable if
-// it can't be made or locked, and during exit(), which unlinks this process's files.
+// A new file, open for reading and writing, with this process's lock as its maker. Unavailable if it
+// can't be made, and during exit(), which unlinks this process's files. Aborted if another process
+// took it for left behind before it was locked: try another name.
 absl::StatusOr<int> MakeFile(const FilePath& path);
 
 // Opens a file for reading and writing, if it is no link; -1 and errno otherwise. Waits for

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <vector>
@@ -60,7 +59,7 @@ int Segment::TakeNumberOf(int file) {
     if (file_ < 0 || is_swept) break;
     if (TryLockStructure(file_)) {
       SweepDead();
-      UnlockStructure(file_);
+      StructureLock::GiveBack(file_, *head_);
       is_swept = true;
     } else {
       absl::SleepFor(absl::Milliseconds(1));  // not for long: a fork may wait
@@ -98,9 +97,8 @@ absl::StatusOr<PoolStats> Segment::Stats() {
   std::vector<Holder> holders(kMostParticipants);
   table_->ForEach([&](SlotTable::Slot slot) {
     Participants of_slot = table_->Holders(slot);
-    if (const SlotMessages messages = table_->messages(slot);
-        messages.count != 0 && messages.sender >= 0 && messages.sender < kMostParticipants) {
-      of_slot[messages.sender / 64] |= MaskOf(messages.sender);
+    for (const SlotMessages messages : table_->messages(slot)) {
+      if (messages.count != 0) of_slot[messages.sender / 64] |= MaskOf(messages.sender);
       stats.messages += messages.count;
     }
     if (of_slot == Participants{} || table_->word(slot).state() != SlotState::kUsed) return;
@@ -124,16 +122,16 @@ absl::StatusOr<PoolStats> Segment::Stats() {
 }
 
 void Segment::KeepForMessages() {
-  std::vector<std::shared_ptr<Segment>>& all = GetTables().with_messages;
-  const auto is_this = [this](const std::shared_ptr<Segment>& s) { return s.get() == this; };
-  if (std::none_of(all.begin(), all.end(), is_this)) all.push_back(shared_from_this());
+  if (!has_sent_) GetTables().with_messages.push_back(shared_from_this());
+  has_sent_ = true;
 }
 
 bool Segment::HasMessages() const {
   bool has_messages = false;
   table_->ForEach([&](SlotTable::Slot slot) {
-    const SlotMessages messages = table_->messages(slot);
-    has_messages = has_messages || (messages.count != 0 && messages.sender == me_.load());
+    for (const SlotMessages messages : table_->messages(slot)) {
+      has_messages = has_messages || (messages.count != 0 && messages.sender == me_.load());
+    }
   });
   return has_messages;
 }

@@ -201,7 +201,7 @@ TEST(SegmentTrust, AnotherProcessOpensNoOtherKind) {
 // Files of other programs, whose names only begin alike.
 TEST(SegmentTrust, FilesWithOtherNamesAreLeft) {
   InPrivateMemory([] {
-    const std::string prefix = "/dev/shm/dovetail.2.", digits = "0123456789abcdef";
+    const std::string prefix = "/dev/shm/dovetail.3.", digits = "0123456789abcdef";
     std::vector<std::string> paths = {prefix, "/dev/shm/dovetail",
                                       "/dev/shm/dovetail." + digits + ".1"};
     for (const std::string& end :

@@ -13,10 +13,13 @@ inline namespace DOVETAIL_ABI {
 namespace ipc {
 namespace {
 
-constexpr size_t kNumberBytes = 5;  // of a slot, of a generation
-constexpr size_t kNameBytes = sizeof(SegmentName) + 2 * kNumberBytes + 1;
+// The segment, the slot, the generation, the sender, and what is true of it.
+constexpr size_t kSlotAt = sizeof(SegmentName), kSlotBytes = 4;
+constexpr size_t kGenerationAt = kSlotAt + kSlotBytes, kGenerationBytes = 5;
+constexpr size_t kSenderAt = kGenerationAt + kGenerationBytes;
+constexpr size_t kNameBytes = kSenderAt + 2;
 
-static_assert(SlotWord::kGenerationBits == 8 * kNumberBytes);
+static_assert(SlotWord::kGenerationBits == 8 * kGenerationBytes);
 static_assert(std::endian::native == std::endian::little);
 
 }  // namespace
@@ -24,8 +27,9 @@ static_assert(std::endian::native == std::endian::little);
 std::string SlotName::ToBytes() const {
   char bytes[kNameBytes];
   std::memcpy(bytes, &segment, sizeof segment);
-  std::memcpy(bytes + sizeof segment, &slot, kNumberBytes);
-  std::memcpy(bytes + sizeof segment + kNumberBytes, &generation, kNumberBytes);
+  std::memcpy(bytes + kSlotAt, &slot, kSlotBytes);
+  std::memcpy(bytes + kGenerationAt, &generation, kGenerationBytes);
+  bytes[kSenderAt] = static_cast<char>(sender);
   bytes[kNameBytes - 1] = static_cast<char>((read_only ? 1 : 0) | (is_message ? 2 : 0));
   return std::string(bytes, kNameBytes);
 }
@@ -38,8 +42,9 @@ absl::StatusOr<SlotName> SlotName::FromBytes(std::string_view bytes) {
   }
   SlotName name = {};
   std::memcpy(&name.segment, bytes.data(), sizeof name.segment);
-  std::memcpy(&name.slot, bytes.data() + sizeof name.segment, kNumberBytes);
-  std::memcpy(&name.generation, bytes.data() + sizeof name.segment + kNumberBytes, kNumberBytes);
+  std::memcpy(&name.slot, bytes.data() + kSlotAt, kSlotBytes);
+  std::memcpy(&name.generation, bytes.data() + kGenerationAt, kGenerationBytes);
+  name.sender = static_cast<uint8_t>(bytes[kSenderAt]);
   name.read_only = (bytes.back() & 1) != 0;
   name.is_message = (bytes.back() & 2) != 0;
   return name;
@@ -114,7 +119,7 @@ SlotHold SlotHold::TakeKept(const void* p) {
   return found;
 }
 
-absl::Status SlotHold::AddMessages(uint32_t count) {
+absl::StatusOr<SlotName> SlotHold::AddMessages(uint32_t count) const {
   const StdMutexLock lock(StateMutex());
   const int me = segment_->me_.load();
   if (me < 0) {
@@ -122,13 +127,20 @@ absl::Status SlotHold::AddMessages(uint32_t count) {
         "This forked process does not take part in the shared memory, and can't keep it.");
   }
   if (!segment_->table_->AddMessages(me, slot_, count)) {
-    return absl::ResourceExhaustedError("A tensor can't have more than 2^32 - 1 messages.");
+    return absl::ResourceExhaustedError(
+        absl::StrCat("A tensor can have at most ", kMostMessages, " messages of each of ",
+                     kMostSenders, " processes that are still to be opened."));
   }
   segment_->KeepForMessages();
-  return absl::OkStatus();
+  SlotName message = name();
+  message.is_message = true;
+  message.sender = static_cast<uint8_t>(me);
+  return message;
 }
 
-void SlotHold::TakeMessage() const { segment_->table_->TakeMessage(slot_); }
+void SlotHold::TakeMessages(const SlotName& name, uint32_t count) const {
+  if (name.is_message) segment_->table_->TakeMessages(name.sender, slot_, count);
+}
 
 void SlotHold::Renew() {
   // (A forked child that holds nothing leaves its parent's names as they are.)

@@ -225,7 +225,7 @@ TEST(SlotHoldTest, HoldersAreNamedWithWhatTheyHold) {
 }
 
 TEST(SlotNameTest, WhatIsWrittenIsReadAndNothingElse) {
-  const SlotName name = {{ProcessToken{7}, 9}, 0x12'3456'789a, 0xfe'dcba'9876, true, true};
+  const SlotName name = {{ProcessToken{7}, 9}, 0x1234'5678, 0xfe'dcba'9876, true, true, 0xab};
   const std::string bytes = name.ToBytes();
   const SlotName again = *SlotName::FromBytes(bytes);
   EXPECT_EQ(again.segment, name.segment);
@@ -233,6 +233,7 @@ TEST(SlotNameTest, WhatIsWrittenIsReadAndNothingElse) {
   EXPECT_EQ(again.generation, name.generation);
   EXPECT_TRUE(again.read_only);
   EXPECT_TRUE(again.is_message);
+  EXPECT_EQ(again.sender, 0xab);
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(SlotName::FromBytes(bytes.substr(0, size)).ok()) << size;
   }

@@ -201,20 +201,20 @@ void SlotPool::FindFollowers() {
 absl::StatusOr<SlotHold> SlotPool::Allocate(size_t nbytes, const AllocateOptions& options) {
   if (options.isolated) return AllocateIsolated(nbytes);
   if (SlotHold hold = TryAllocate(nbytes)) return hold;
-  const absl::Time deadline = absl::Now() + options.timeout;
+  const absl::Duration deadline = SteadyNow() + options.timeout;
   absl::Duration pause = kShortestPause;
   while (true) {
     const uint32_t seen = FreedCount();
     absl::StatusOr<SlotHold> hold = TryHarder(nbytes);
-    if (hold.ok() || !absl::IsResourceExhausted(hold.status()) || absl::Now() >= deadline ||
+    if (hold.ok() || !absl::IsResourceExhausted(hold.status()) || SteadyNow() >= deadline ||
         nbytes > LargestPossible()) {
       return hold;
     }
     // What others free is often of the right size. To divide it differently, or to look for
     // processes that have ended, takes the structure lock: less and less often, as many may wait.
-    const absl::Time next = absl::Now() + pause;
+    const absl::Duration next = SteadyNow() + pause;
     pause = std::min(2 * pause, kLongestPause);
-    for (uint32_t before = seen; absl::Now() < std::min(deadline, next);) {
+    for (uint32_t before = seen; SteadyNow() < std::min(deadline, next);) {
       if (ScopedInterruption::IsAsked()) return absl::CancelledError("The wait was interrupted.");
       WaitForFreed(before, std::min(deadline, next));
       before = FreedCount();
@@ -261,9 +261,9 @@ uint32_t SlotPool::FreedCount() {
 }
 
 // Returns at once if the count is no longer `seen`, and soon if an interruption may be asked for.
-void SlotPool::WaitForFreed(uint32_t seen, absl::Time until) {
+void SlotPool::WaitForFreed(uint32_t seen, absl::Duration until) {
   const Segments segments = GetSegments();
-  const absl::Duration left = until - absl::Now();
+  const absl::Duration left = until - SteadyNow();
   // Only of one segment does the count change where this can wait for it.
   if (segments.size() != 1) return absl::SleepFor(std::min(left, absl::Milliseconds(1)));
   SegmentHead& head = segments.front()->head();
@@ -331,6 +331,7 @@ size_t SlotPool::reserved_bytes() {
 int SlotPool::segment_count() { return static_cast<int>(GetSegments().size()); }
 
 absl::StatusOr<PoolStats> SlotPool::Stats() {
+  Segment::Forget();
   FindFollowers();
   const Segments segments = GetSegments();
   PoolStats total;
@@ -360,6 +361,7 @@ absl::StatusOr<PoolStats> SlotPool::Stats() {
 }
 
 absl::StatusOr<uint64_t> SlotPool::Reclaim() {
+  Segment::Forget();
   FindFollowers();
   uint64_t freed = 0;
   for (const std::shared_ptr<Segment>& segment : GetSegments()) {

@@ -83,7 +83,7 @@ class SlotPool {
   absl::StatusOr<SlotHold> AllocateIsolated(size_t nbytes);
   size_t LargestPossible();
   uint32_t FreedCount();
-  void WaitForFreed(uint32_t seen, absl::Time until);
+  void WaitForFreed(uint32_t seen, absl::Duration until);  // on SteadyNow()
   absl::Status FullError(size_t nbytes, const absl::Status& reason);
 
   const size_t segment_bytes_;

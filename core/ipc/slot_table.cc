@@ -13,15 +13,24 @@ constexpr uint64_t WordsFor(uint64_t bits) { return (bits + 63) / 64; }
 // How many granules more than it needs Take may give.
 constexpr uint64_t SlackOf(uint64_t count) { return count / 8; }
 
+// Messages as a word of 32 bits: the sender, then the count.
+constexpr int kCountBits = 24;
+uint32_t Word(int sender, uint32_t count) {
+  return count == 0 ? 0 : static_cast<uint32_t>(sender) << kCountBits | count;
+}
+SlotMessages Read(uint32_t word) {
+  return {.sender = static_cast<int>(word >> kCountBits), .count = word & kMostMessages};
+}
+
 }  // namespace
 
 // On a cache line of its own.
 struct SlotTable::Header {
   std::atomic<uint64_t> word;
   std::atomic<uint64_t> holders[kMostParticipants / 64];
-  std::atomic<uint64_t> size;
-  std::atomic<uint64_t> needed;    // of its granules; 0 while that is unknown
-  std::atomic<uint64_t> messages;  // a SlotMessages: the sender + 1 << 32 | the count; or 0
+  std::atomic<uint32_t> size;
+  std::atomic<uint32_t> needed;                  // of its granules; 0 while that is unknown
+  std::atomic<uint32_t> messages[kMostSenders];  // each a SlotMessages, or 0
 };
 
 // Classes 0 to 6 have 1 to 7 granules each. From 8 granules on, each power of two has four classes.
@@ -76,9 +85,11 @@ Participants SlotTable::Holders(Slot slot) const {
   return holders;
 }
 
-SlotMessages SlotTable::messages(Slot slot) const {
-  const uint64_t word = slot < granules_ ? headers_[slot].messages.load() : 0;
-  return {.sender = static_cast<int>(word >> 32) - 1, .count = static_cast<uint32_t>(word)};
+std::array<SlotMessages, kMostSenders> SlotTable::messages(Slot slot) const {
+  std::array<SlotMessages, kMostSenders> messages = {};
+  if (slot >= granules_) return messages;
+  for (size_t i = 0; i < messages.size(); ++i) messages[i] = Read(headers_[slot].messages[i]);
+  return messages;
 }
 
 // The participants first: a sender has its bit when it adds messages, and an opener sets its own
@@ -86,7 +97,9 @@ SlotMessages SlotTable::messages(Slot slot) const {
 bool SlotTable::HasHolders(Slot slot, int except) const {
   Participants holders = Holders(slot);
   if (except >= 0) holders[except / 64] &= ~MaskOf(except);
-  return holders != Participants{} || messages(slot).count != 0;
+  if (holders != Participants{}) return true;
+  const auto all = messages(slot);
+  return std::any_of(all.begin(), all.end(), [](SlotMessages m) { return m.count != 0; });
 }
 
 void SlotTable::SetBit(int participant, Slot slot) {
@@ -126,7 +139,7 @@ bool SlotTable::TakeAt(int me, Slot slot, uint64_t count) {
     Retire(slot);
     return false;
   }
-  header.needed.store(count);
+  header.needed.store(static_cast<uint32_t>(count));
   listed_[slot / 64].fetch_and(~MaskOf(slot));
   return true;
 }
@@ -186,22 +199,26 @@ bool SlotTable::Hold(int me, Slot slot, uint64_t generation) {
 }
 
 bool SlotTable::AddMessages(int me, Slot slot, uint32_t count) {
-  std::atomic<uint64_t>& word = headers_[slot].messages;
-  uint64_t before = word.load();
-  while (static_cast<uint32_t>(before) <= UINT32_MAX - count) {
-    const uint64_t after =
-        (static_cast<uint64_t>(me) + 1) << 32 | (static_cast<uint32_t>(before) + count);
-    if (word.compare_exchange_weak(before, after)) return true;
+  // First where this participant has some, then where nobody has.
+  for (const bool is_new : {false, true}) {
+    for (std::atomic<uint32_t>& messages : headers_[slot].messages) {
+      uint32_t word = messages.load();
+      while (is_new ? word == 0 : word != 0 && Read(word).sender == me) {
+        if (count > kMostMessages - Read(word).count) return false;
+        if (messages.compare_exchange_weak(word, Word(me, Read(word).count + count))) return true;
+      }
+    }
   }
   return false;
 }
 
-void SlotTable::TakeMessage(Slot slot) {
-  std::atomic<uint64_t>& word = headers_[slot].messages;
-  uint64_t before = word.load();
-  while (static_cast<uint32_t>(before) != 0) {
-    const uint64_t after = static_cast<uint32_t>(before) == 1 ? 0 : before - 1;
-    if (word.compare_exchange_weak(before, after)) return;
+void SlotTable::TakeMessages(int sender, Slot slot, uint32_t count) {
+  for (std::atomic<uint32_t>& messages : headers_[slot].messages) {
+    uint32_t word = messages.load();
+    while (word != 0 && Read(word).sender == sender) {
+      const uint32_t left = Read(word).count - std::min(count, Read(word).count);
+      if (messages.compare_exchange_weak(word, Word(sender, left))) return;
+    }
   }
 }
 
@@ -238,7 +255,7 @@ void SlotTable::Renew(Slot slot) {
   uint64_t bits = word.load();
   while (!word.compare_exchange_weak(bits, SlotWord(bits).Next(SlotState::kUsed).bits())) {
   }
-  headers_[slot].messages.store(0);  // nobody can open them any more
+  for (std::atomic<uint32_t>& m : headers_[slot].messages) m.store(0);  // they can't be opened now
 }
 
 void SlotTable::ForEach(absl::FunctionRef<void(Slot)> f) const {
@@ -254,10 +271,10 @@ std::optional<SlotTable::Slot> SlotTable::Carve(int me, uint64_t count) {
   const Slot slot = carved();
   if (count == 0 || count > granules_ - slot) return std::nullopt;
   Header& header = headers_[slot];
-  header.size.store(count);
+  header.size.store(static_cast<uint32_t>(count));
   header.needed.store(0);
   for (std::atomic<uint64_t>& holders : header.holders) holders.store(0);
-  header.messages.store(0);
+  for (std::atomic<uint32_t>& messages : header.messages) messages.store(0);
   SetBit(me, slot);
   header.word.store(word(slot).Next(SlotState::kUsed).bits());
   carved_->store(slot + count);
@@ -276,12 +293,12 @@ bool SlotTable::Reshape(Slot slot) {
 void SlotTable::CutTo(Slot slot, uint64_t count, uint64_t size) {
   const Slot second = slot + count;
   Header& rest = headers_[second];
-  rest.size.store(size - count);
+  rest.size.store(static_cast<uint32_t>(size - count));
   rest.needed.store(0);
   for (std::atomic<uint64_t>& holders : rest.holders) holders.store(0);
-  rest.messages.store(0);
+  for (std::atomic<uint32_t>& messages : rest.messages) messages.store(0);
   rest.word.store(word(second).Next(SlotState::kReshaping).bits());
-  headers_[slot].size.store(count);
+  headers_[slot].size.store(static_cast<uint32_t>(count));
   rest.word.store(word(second).To(SlotState::kFree).bits());
   List(second);
 }
@@ -338,7 +355,7 @@ void SlotTable::Merge() {
     } else if (!merged) {
       merged = slot;
     } else {
-      headers_[*merged].size.store(slot - *merged + size(slot));
+      headers_[*merged].size.store(static_cast<uint32_t>(slot - *merged + size(slot)));
       headers_[slot].word.store(word(slot).To(SlotState::kNone).bits());
     }
   });
@@ -352,11 +369,10 @@ uint64_t SlotTable::Sweep(const Participants& dead) {
     for (size_t i = 0; i < dead.size(); ++i) {
       if (dead[i] != 0) header.holders[i].fetch_and(~dead[i]);
     }
-    uint64_t messages = header.messages.load();
-    if (const int sender = this->messages(slot).sender;
-        messages != 0 &&
-        (sender < 0 || sender >= kMostParticipants || (dead[sender / 64] & MaskOf(sender)) != 0)) {
-      header.messages.compare_exchange_strong(messages, 0);
+    for (std::atomic<uint32_t>& messages : header.messages) {
+      uint32_t word = messages.load();
+      const int sender = Read(word).sender;
+      if ((dead[sender / 64] & MaskOf(sender)) != 0) messages.compare_exchange_strong(word, 0);
     }
     uint64_t bits = header.word.load();
     const SlotWord word(bits);

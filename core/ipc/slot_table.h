@@ -3,7 +3,7 @@
 // A segment's memory is divided into granules of 4 KiB, and each slot has some consecutive ones. A
 // slot is used as long as a process holds it, or a message of a living process that is still to be
 // opened. Each process that uses the segment is a participant with a number below 256, and each
-// slot has a bit per participant, and a word with the sender and the number of its messages.
+// slot has a bit per participant, and a word for each sender of messages with their number.
 // Taking, holding and dropping a slot change single words, so that a process can be killed at any
 // instruction:
 //
@@ -49,11 +49,14 @@ constexpr uint64_t MaskOf(uint64_t number) { return uint64_t{1} << number % 64; 
 // A set of participants.
 using Participants = std::array<uint64_t, kMostParticipants / 64>;
 
-// Messages that hold a slot. The latest sender answers for all of them.
+// Messages of one sender that hold a slot.
 struct SlotMessages {
-  int sender = -1;
-  uint32_t count = 0;  // how often they are still to be opened
+  int sender = 0;      // a participant
+  uint32_t count = 0;  // how often they are still to be opened; 0: there are none
 };
+// How many participants can have messages of one slot, and how many each.
+DOVETAIL_NOT_SHARED inline constexpr int kMostSenders = 4;
+DOVETAIL_NOT_SHARED inline constexpr uint32_t kMostMessages = (1u << 24) - 1;
 
 class SlotTable {
  public:
@@ -75,7 +78,7 @@ class SlotTable {
   // Participants or messages, except a participant.
   bool HasHolders(Slot slot, int except = -1) const;
   Participants Holders(Slot slot) const;
-  SlotMessages messages(Slot slot) const;
+  std::array<SlotMessages, kMostSenders> messages(Slot slot) const;
 
   // Takes a free slot of `count` granules or a little more. Its memory has what was in it last.
   std::optional<Slot> Take(int me, uint64_t count);
@@ -85,10 +88,11 @@ class SlotTable {
   bool Drop(int me, Slot slot);
   // Begins a new generation of a slot that is held: from now on nobody holds it by an older name.
   void Renew(Slot slot);
-  // As many messages of a slot that `me` holds are to be opened. False if that are too many.
+  // As many more messages of a slot that `me` holds are to be opened. False if they, or their
+  // senders, are too many. Calls of one participant exclude each other.
   bool AddMessages(int me, Slot slot, uint32_t count);
-  // One of them was opened, by a participant that holds the slot already.
-  void TakeMessage(Slot slot);
+  // Some of them were opened, by a participant that holds the slot already.
+  void TakeMessages(int sender, Slot slot, uint32_t count);
   // Sets the bit of a participant that is about to be, for a slot that `me` holds.
   void HoldFor(int other, Slot slot);
 

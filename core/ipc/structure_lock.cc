@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "dovetail/core/ipc/futex.h"
 #include "dovetail/core/ipc/participants.h"
@@ -24,8 +23,8 @@ constexpr absl::Duration kLongestSleep = absl::Milliseconds(2);
 
 StructureLock::StructureLock(int file, SegmentHead& head) : file_(file), head_(head) {
   StructureMutex().Lock();
-  const absl::Time last = absl::Now() + kLongestWait;
-  absl::Time deadline = last;
+  const absl::Duration last = SteadyNow() + kLongestWait;
+  absl::Duration deadline = last;
   bool has_waited = false;
   for (uint32_t turn = head.turns.load();;) {
     if (TryLockStructure(file)) break;
@@ -34,7 +33,7 @@ StructureLock::StructureLock(int file, SegmentHead& head) : file_(file), head_(h
           absl::StrCat("Shared memory can't be locked: ", std::strerror(errno), "."));
       return;
     }
-    const absl::Time now = absl::Now();
+    const absl::Duration now = SteadyNow();
     const uint32_t next = head.turns.load();
     if (!has_waited || next != turn) deadline = std::min(last, now + kLongestTurn);
     if (now >= deadline) {
@@ -54,14 +53,14 @@ StructureLock::StructureLock(int file, SegmentHead& head) : file_(file), head_(h
   if (has_waited) head.is_awaited.store(1);
 }
 
+void StructureLock::GiveBack(int file, SegmentHead& head) {
+  UnlockStructure(file);
+  head.turns.fetch_add(1);
+  if (head.is_awaited.load() != 0 && head.is_awaited.exchange(0) != 0) WakeFutex(head.turns, 1);
+}
+
 StructureLock::~StructureLock() {
-  if (status_.ok()) {
-    UnlockStructure(file_);
-    head_.turns.fetch_add(1);
-    if (head_.is_awaited.load() != 0 && head_.is_awaited.exchange(0) != 0) {
-      WakeFutex(head_.turns, 1);
-    }
-  }
+  if (status_.ok()) GiveBack(file_, head_);
   StructureMutex().Unlock();
 }
 

@@ -32,6 +32,9 @@ class ABSL_SCOPED_LOCKABLE StructureLock {
   // The mutex is held all the same.
   const absl::Status& status() const { return status_; }
 
+  // For who has taken it by TryLockStructure.
+  static void GiveBack(int file, SegmentHead& head);
+
  private:
   const int file_;
   SegmentHead& head_;

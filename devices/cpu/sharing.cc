@@ -28,6 +28,7 @@ class SharedAllocator final : public Allocator {
   absl::StatusOr<void*> Allocate(size_t nbytes, const Stream& stream) override;
   void Deallocate(void* data, size_t nbytes, std::unique_ptr<Uses> uses) noexcept override;
   absl::Status Trim(size_t keep_bytes) override {
+    ipc::Segment::Forget();
     SlotPool::TrimOfProcess(keep_bytes);
     return absl::OkStatus();
   }
@@ -93,7 +94,7 @@ absl::StatusOr<OpenedMemory> OpenMemory(std::string_view bytes) {
   if (!slot.ok()) return slot.status();
   const absl::StatusOr<void*> data = slot->Data();
   if (!data.ok()) return data.status();
-  if (name->is_message) slot->TakeMessage();
+  slot->TakeMessages(*name);
   const size_t nbytes = slot->nbytes();
   return OpenedMemory{.data = *data,
                       .nbytes = nbytes,

@@ -26,7 +26,7 @@ struct Head {
 };
 static_assert(sizeof(Head) == 8 && std::has_unique_object_representations_v<Head>);
 constexpr char kMagic[2] = {'D', 'T'};
-constexpr uint8_t kVersion = 2;
+constexpr uint8_t kVersion = 3;
 constexpr std::string_view kMagicOfVersion1 = "DIPC";
 constexpr size_t kLongestName = 4096;
 

@@ -44,7 +44,7 @@ std::string WithChecksum(std::string bytes) {
 
 // A handle of these numbers, each as the digits that stand for it.
 std::string Assemble(uint8_t flags, std::initializer_list<std::string> numbers) {
-  std::string bytes = {'D', 'T', 2, static_cast<char>(flags), 0, 0, 0, 0};
+  std::string bytes = {'D', 'T', 3, static_cast<char>(flags), 0, 0, 0, 0};
   for (const std::string& number : numbers) bytes += number;
   return WithChecksum(bytes + "a name");
 }

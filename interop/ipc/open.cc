@@ -59,11 +59,13 @@ absl::StatusOr<Tensor> OpenMemory(const Handle& handle) {
 }  // namespace
 
 absl::StatusOr<Tensor> Open(std::string_view message) {
-  absl::StatusOr<std::string> bytes = FromMessage(message);
-  if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<Handle> handle = Handle::FromBytes(*bytes);
+  absl::StatusOr<OpenedMessage> opened = FromMessage(message);
+  if (!opened.ok()) return opened.status();
+  absl::StatusOr<Handle> handle = Handle::FromBytes(opened->handle);
   if (!handle.ok()) return handle.status();
-  return Open(*handle);
+  absl::StatusOr<Tensor> tensor = Open(*handle);
+  if (tensor.ok()) opened->Take();
+  return tensor;
 }
 
 absl::StatusOr<Tensor> Open(const Handle& handle) {

@@ -59,14 +59,15 @@ absl::StatusOr<Tensor> Pool::Empty(absl::Span<const int64_t> shape, DType dtype,
 namespace {
 
 // A message that keeps the memory until it has been opened `opens` times.
-absl::StatusOr<std::string> KeepingMessage(Handle& handle, SlotHold& memory, uint32_t opens) {
+absl::StatusOr<std::string> KeepingMessage(Handle& handle, const SlotHold& memory, uint32_t opens) {
   absl::StatusOr<SlotName> name = SlotName::FromBytes(handle.memory);
   if (!name.ok()) return name.status();
-  name->is_message = true;
-  handle.memory = name->ToBytes();
+  absl::StatusOr<SlotName> kept = memory.AddMessages(opens);
+  if (!kept.ok()) return kept.status();
+  kept->read_only = name->read_only;
+  handle.memory = kept->ToBytes();
   absl::StatusOr<std::string> message = ToMessage(handle.ToBytes(), memory, opens);
-  if (!message.ok()) return message;
-  if (absl::Status s = memory.AddMessages(opens); !s.ok()) return s;
+  if (!message.ok()) memory.TakeMessages(*kept, opens);
   return message;
 }
 
@@ -74,8 +75,13 @@ absl::StatusOr<std::string> KeepingMessage(Handle& handle, SlotHold& memory, uin
 
 absl::StatusOr<std::string> Pool::Share(const Tensor& tensor, const MessageOptions& options) const {
   if (tensor.is_null()) return internal_tensor::NullTensorError();
+  static_assert(kMostOpens == kMostMessages);
+  if (options.opens > kMostOpens) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "opens is how often the message is opened, at most ", kMostOpens, "; got ", options.opens));
+  }
   const bool has_memory = tensor.num_elements() != 0 && tensor.device() == Device::Cpu();
-  SlotHold memory = has_memory ? SlotHold::FindAt(tensor.raw_data()) : SlotHold();
+  const SlotHold memory = has_memory ? SlotHold::FindAt(tensor.raw_data()) : SlotHold();
   if (tensor.num_elements() != 0 && (!memory || !slots_->Contains(*memory.segment()))) {
     return absl::FailedPreconditionError(
         "The tensor's memory is not of this pool: make it by the pool's empty(), or copy it into such "

@@ -46,11 +46,14 @@ namespace ipc {
 
 class SlotPool;
 
+// How often a message can be opened that keeps its tensor.
+DOVETAIL_NOT_SHARED inline constexpr uint32_t kMostOpens = (1u << 24) - 1;
+
 struct MessageOptions {
   // The memory's mapping in a process that opens the message can't be written.
   bool read_only = false;
   // The message keeps the tensor until it has been opened so many times, or this process has ended.
-  // 0: it does not.
+  // 0: it does not. At most four processes at a time can have sent such messages of one tensor.
   uint32_t opens = 0;
 };
 

@@ -13,7 +13,7 @@ namespace ipc {
 namespace {
 
 // The name of the slot follows. (Handles begin with "DT".)
-constexpr std::string_view kMagic = "DR2";
+constexpr std::string_view kMagic = "DR3";
 
 }  // namespace
 
@@ -23,8 +23,9 @@ absl::StatusOr<std::string> ToMessage(std::string handle, const SlotHold& memory
     if (opens != 0) {
       absl::StatusOr<SlotHold> record = SlotHold::Open(name);
       if (!record.ok()) return record.status();
-      if (absl::Status s = record->AddMessages(opens); !s.ok()) return s;
-      name.is_message = true;
+      absl::StatusOr<SlotName> message = record->AddMessages(opens);
+      if (!message.ok()) return message.status();
+      name = *message;
     }
     // Read by a mapping that can't be written, so that it opens no other one of the segment.
     name.read_only = true;
@@ -49,8 +50,8 @@ absl::StatusOr<std::string> ToMessage(std::string handle, const SlotHold& memory
   return message_for(memory.KeepCompanion(std::move(handle), *std::move(slot)));
 }
 
-absl::StatusOr<std::string> FromMessage(std::string_view message) {
-  if (!message.starts_with(kMagic)) return std::string(message);
+absl::StatusOr<OpenedMessage> FromMessage(std::string_view message) {
+  if (!message.starts_with(kMagic)) return OpenedMessage{.handle = std::string(message)};
   absl::StatusOr<SlotName> name = SlotName::FromBytes(message.substr(kMagic.size()));
   if (!name.ok()) return absl::InvalidArgumentError(name.status().message());
   name->read_only = true;
@@ -67,8 +68,7 @@ absl::StatusOr<std::string> FromMessage(std::string_view message) {
         "This is not a handle of shared memory: what it names was written over.");
   }
   std::string handle(static_cast<const char*>(*data) + sizeof nbytes, nbytes);
-  if (name->is_message) slot->TakeMessage();
-  return handle;
+  return OpenedMessage{.handle = std::move(handle), .record = *std::move(slot), .name = *name};
 }
 
 }  // namespace ipc

@@ -24,8 +24,18 @@ DOVETAIL_NOT_SHARED inline constexpr size_t kMostMessageBytes = 64;
 absl::StatusOr<std::string> ToMessage(std::string handle, const SlotHold& memory,
                                       uint32_t opens = 0);
 
-// The handle's bytes. FailedPrecondition if the slot is gone.
-absl::StatusOr<std::string> FromMessage(std::string_view message);
+struct OpenedMessage {
+  std::string handle;  // its bytes
+  SlotHold record;     // null if the message is the handle
+  SlotName name = {};  // of the record
+
+  // The tensor has been opened: the record is no longer kept for this time.
+  void Take() const {
+    if (record) record.TakeMessages(name);
+  }
+};
+// FailedPrecondition if the slot is gone.
+absl::StatusOr<OpenedMessage> FromMessage(std::string_view message);
 
 }  // namespace ipc
 }  // namespace DOVETAIL_ABI

@@ -70,7 +70,7 @@ std::string RecordOf(std::string bytes) {
   auto* data = static_cast<char*>(*record.Data());
   std::memcpy(data, &nbytes, sizeof nbytes);
   bytes.copy(data + sizeof nbytes, nbytes);
-  return "DR2" + record.name().ToBytes();
+  return "DR3" + record.name().ToBytes();
 }
 
 void TryHandle(Input& input) {
@@ -89,8 +89,8 @@ void TryHandle(Input& input) {
   }
   if (input.OneIn(8)) bytes.resize(input.Between(0, 300));
   if (!input.OneIn(8)) FixChecksum(&bytes);
-  if (input.OneIn(4)) bytes = input.OneIn(2) ? RecordOf(bytes) : "DR2" + bytes;
-  if (bytes.starts_with("DR2")) {
+  if (input.OneIn(4)) bytes = input.OneIn(2) ? RecordOf(bytes) : "DR3" + bytes;
+  if (bytes.starts_with("DR3")) {
     const absl::Status s = ipc::Open(bytes).status();
     Require(s.ok() || absl::IsInvalidArgument(s) || absl::IsFailedPrecondition(s) ||
                 absl::IsNotFound(s),
@@ -165,7 +165,7 @@ void TrySegment(Input& input) {
   const ipc::SegmentParts parts(granules);
   // The head and the table, with a free slot after a used one, are changed here and there.
   std::vector<uint64_t> words(parts.data / 8 + 1);
-  const ipc::SegmentFacts facts = {.magic = 0x324c4f4f'50545644,
+  const ipc::SegmentFacts facts = {.magic = 0x334c4f4f'50545644,
                                    .kind = static_cast<ipc::SegmentKind>(input.Between(1, 2)),
                                    .unused = 0,
                                    .granules = granules,

@@ -130,7 +130,7 @@ TEST_F(IpcPool, ARecordThatWasWrittenOverIsRefused) {
   const Tensor t = Counting({64});
   const SlotHold memory = SlotHold::FindAt(t.raw_data());
   const std::string message = *ToMessage(std::string(200, 'h'), memory);
-  EXPECT_EQ(*FromMessage(message), std::string(200, 'h'));
+  EXPECT_EQ(FromMessage(message)->handle, std::string(200, 'h'));
   EXPECT_EQ(Open(message).status().code(), absl::StatusCode::kInvalidArgument);
   SlotName name = *SlotName::FromBytes(message.substr(3));
   EXPECT_TRUE(name.read_only);
@@ -146,7 +146,7 @@ TEST_F(IpcPool, MessagesThatAreNoneAreInvalid) {
   const Tensor t = Counting({64});
   const std::string record = *ToMessage(std::string(200, 'h'), SlotHold::FindAt(t.raw_data()));
   for (const std::string& message :
-       {std::string(), std::string("DR2"), record + "x", record.substr(0, record.size() - 1),
+       {std::string(), std::string("DR3"), record + "x", record.substr(0, record.size() - 1),
         std::string("DR3") + record.substr(3), std::string(64, '\0')}) {
     EXPECT_EQ(Open(message).status().code(), absl::StatusCode::kInvalidArgument) << message.size();
   }
@@ -156,7 +156,7 @@ TEST_F(IpcPool, AHandleOf65BytesIsARecordAndOneOf64IsNot) {
   const Tensor t = Counting({64});
   const SlotHold memory = SlotHold::FindAt(t.raw_data());
   EXPECT_EQ(*ToMessage(std::string(64, 'h'), memory), std::string(64, 'h'));
-  EXPECT_TRUE(ToMessage(std::string(65, 'h'), memory)->starts_with("DR2"));
+  EXPECT_TRUE(ToMessage(std::string(65, 'h'), memory)->starts_with("DR3"));
 }
 
 TEST_F(IpcPool, WithoutRoomForARecordAMessageIsAnError) {

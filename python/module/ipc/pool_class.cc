@@ -3,7 +3,6 @@
 #include <nanobind/stl/optional.h>
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,11 +54,9 @@ bool ParseFlag(PyObject* value, const char* name, bool* result) {
 bool ParseOpens(PyObject* value, uint32_t* opens) {
   int64_t given;
   if (!ParseInt(value, &given)) return false;
-  if (given >= 0 && given <= std::numeric_limits<uint32_t>::max()) {
-    return *opens = static_cast<uint32_t>(given), true;
-  }
-  PyErr_Format(PyExc_ValueError, "opens is how often the message is opened, 0 to 2^32 - 1; got %S",
-               value);
+  if (given >= 0 && given <= ipc::kMostOpens) return *opens = static_cast<uint32_t>(given), true;
+  PyErr_Format(PyExc_ValueError, "opens is how often the message is opened, 0 to %u; got %S",
+               ipc::kMostOpens, value);
   return false;
 }
 

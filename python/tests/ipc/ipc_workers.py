@@ -18,7 +18,7 @@ def shared(values, dtype="int64"):
 def path_of(handle):
     """The path of the memory file that a handle or message names."""
     token, number = struct.unpack("<QQ", bytes(handle)[-27:-11])  # 11 for slot, generation, access
-    return f"/dev/shm/dovetail.2.{token:016x}.{number:x}"
+    return f"/dev/shm/dovetail.3.{token:016x}.{number:x}"
 
 
 def add_one(handle, answer):

@@ -153,7 +153,7 @@ def test_a_process_that_opens_only_read_only_memory_has_no_other_mapping(pool):
 def test_read_only_memory_with_a_long_layout_opens_no_other_mapping(pool):
     t = pool.empty((2,) * 20, dtype="int8")
     message = pool.share(t.permute(*np.random.default_rng(0).permutation(20)), readonly=True)
-    assert message.startswith(b"DR2")
+    assert message.startswith(b"DR3")
     code = f"""
         import dovetail as dt
         assert dt.ipc.open({message!r}).readonly
