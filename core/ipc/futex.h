@@ -1,4 +1,5 @@
-// Waiting for a number in shared memory to change, without a lock, and for how long. Any thread, any process.
+// Waiting for a number in shared memory to change, without a lock, and for how long. Any thread,
+// any process.
 
 #ifndef DOVETAIL_CORE_IPC_FUTEX_H_
 #define DOVETAIL_CORE_IPC_FUTEX_H_

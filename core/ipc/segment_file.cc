@@ -165,9 +165,9 @@ absl::Status ReservePages(int file, size_t offset, size_t nbytes) {
 absl::StatusOr<SegmentFile> MakeSegmentFile(uint64_t granules, SegmentKind kind,
                                             SegmentBacking backing) {
   if (granules > kMostGranules) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("A shared memory of ", granules, " times ", kGranuleBytes,
-                     " bytes can't be made in ", kFolder, ": the most is 16 TiB."));
+    return absl::ResourceExhaustedError(absl::StrCat("A shared memory of ", granules, " times ",
+                                                     kGranuleBytes, " bytes can't be made in ",
+                                                     kFolder, ": the most is 16 TiB."));
   }
   SegmentFile made = {
       .descriptor = -1, .name = {}, .kind = kind, .backing = backing, .granules = granules};

@@ -143,9 +143,8 @@ absl::StatusOr<int> MakeFile(const FilePath& path) {
   if (TakeNumber(file, kMaker) && fstat(file, &facts) == 0 && facts.st_nlink == 1) return file;
   unlink(path.c_str());
   close(file);
-  return absl::AbortedError(
-      absl::StrCat("Memory can't be shared with other processes: a file in ", kFolder,
-                   " can't be locked."));
+  return absl::AbortedError(absl::StrCat("Memory can't be shared with other processes: a file in ",
+                                         kFolder, " can't be locked."));
 }
 
 // With O_NONBLOCK, open() does not wait for whoever has a lease on the file.

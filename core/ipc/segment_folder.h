@@ -57,9 +57,9 @@ class FilePath {
 // A random number, never 0. Unavailable if the system has none.
 absl::StatusOr<uint64_t> RandomNumber();
 
-// A new file, open for reading and writing, with this process's lock as its maker. Unavailable if it
-// can't be made, and during exit(), which unlinks this process's files. Aborted if another process
-// took it for left behind before it was locked: try another name.
+// A new file, open for reading and writing, with this process's lock as its maker. Unavailable if
+// it can't be made, and during exit(), which unlinks this process's files. Aborted if another
+// process took it for left behind before it was locked: try another name.
 absl::StatusOr<int> MakeFile(const FilePath& path);
 
 // Opens a file for reading and writing, if it is no link; -1 and errno otherwise. Waits for

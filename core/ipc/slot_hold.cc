@@ -127,9 +127,9 @@ absl::StatusOr<SlotName> SlotHold::AddMessages(uint32_t count) const {
         "This forked process does not take part in the shared memory, and can't keep it.");
   }
   if (!segment_->table_->AddMessages(me, slot_, count)) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("A tensor can have at most ", kMostMessages, " messages of each of ",
-                     kMostSenders, " processes that are still to be opened."));
+    return absl::ResourceExhaustedError(absl::StrCat("A tensor can have at most ", kMostMessages,
+                                                     " messages of each of ", kMostSenders,
+                                                     " processes that are still to be opened."));
   }
   segment_->KeepForMessages();
   SlotName message = name();
