@@ -9,7 +9,8 @@
 //
 // A slot is held by a process as long as that has a SlotHold of it, and is free again when no
 // living process holds it. Its name can be opened while somebody holds it; later it is stale, and
-// opening it is FailedPrecondition. A process that has the segment mapped opens, holds and frees
+// opening it is FailedPrecondition. A message of SlotHold::AddMessages holds its slot, too, until it
+// is opened or its sender has ended. A process that has the segment mapped opens, holds and frees
 // slots without a system call. Whatever a killed process held is freed by the next allocation that
 // needs it, or by Reclaim(). (slot_table.h and participants.h say how.)
 //

@@ -28,12 +28,12 @@ absl::Status Segment::JoinIfNeeded() {
 
 absl::Status Segment::Join() {
   if (me_.load() >= 0) return absl::OkStatus();
-  const int number = TakeNumberOf(file_);
   if (file_ < 0) {
     return absl::UnavailableError(
         "This process was forked without a descriptor of the shared memory, and can't open the file "
         "again: it has other rights, or another /dev/shm.");
   }
+  const int number = TakeNumberOf(file_);
   if (number < 0) {
     return absl::ResourceExhaustedError(
         absl::StrCat("The shared memory is open in ", kMostParticipants,
@@ -45,7 +45,7 @@ absl::Status Segment::Join() {
   return absl::OkStatus();
 }
 
-// For an open file. -1 if living processes have all numbers.
+// For an open file. -1 if living processes have all numbers, or the structure lock for long.
 int Segment::TakeNumberOf(int file) {
   bool is_swept = false;
   for (int attempt = 0; attempt < 50; ++attempt) {

@@ -1,5 +1,6 @@
 """Damaged and forged handles, and files that are not valid shared memory."""
 
+import contextlib
 import fcntl
 import os
 import random
@@ -76,14 +77,13 @@ def checksum(data):
     return (total ^ total >> 32) & (1 << 32) - 1
 
 
-_made = []  # open files
+made = contextlib.ExitStack()  # of open files
 
 
 @pytest.fixture(autouse=True)
 def makers_end():
-    yield
-    while _made:
-        _made.pop().close()
+    with made:
+        yield
 
 
 @pytest.fixture
@@ -235,7 +235,7 @@ def _lookalike(handle):
     copy = forge(handle, memory=struct.pack("<QQ", token, number) + name[16:])
     # With a maker's lock from the moment that it has its name: others unlink what has none.
     other_name = path_of(copy).replace("dovetail.", "lookalike.")
-    target = open(other_name, "wb")
+    target = made.enter_context(open(other_name, "wb"))
     fcntl.fcntl(target, F_OFD_SETLK, MAKERS_LOCK)
     target.truncate(os.path.getsize(path_of(handle)))
     with open(path_of(handle), "rb") as source:
@@ -243,7 +243,6 @@ def _lookalike(handle):
     target.flush()
     os.chmod(other_name, 0o600)
     os.rename(other_name, path_of(copy))
-    _made.append(target)
     return copy
 
 
