@@ -9,10 +9,10 @@
 //
 // A slot is held by a process as long as that has a SlotHold of it, and is free again when no
 // living process holds it. Its name can be opened while somebody holds it; later it is stale, and
-// opening it is FailedPrecondition. A message of SlotHold::AddMessages holds its slot, too, until it
-// is opened or its sender has ended. A process that has the segment mapped opens, holds and frees
-// slots without a system call. Whatever a killed process held is freed by the next allocation that
-// needs it, or by Reclaim(). (slot_table.h and participants.h say how.)
+// opening it is FailedPrecondition. A message of SlotHold::AddMessages holds its slot, too, until
+// it is opened or its sender has ended. A process that has the segment mapped opens, holds and
+// frees slots without a system call. Whatever a killed process held is freed by the next allocation
+// that needs it, or by Reclaim(). (slot_table.h and participants.h say how.)
 //
 // The file is in /dev/shm and exists as long as its maker holds the Segment; its mode is 0600.
 // Pages are reserved when a slot first gets them, so that a full /dev/shm is an error and not a

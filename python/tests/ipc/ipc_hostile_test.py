@@ -235,13 +235,12 @@ def _lookalike(handle):
     copy = forge(handle, memory=struct.pack("<QQ", token, number) + name[16:])
     # With a maker's lock from the moment that it has its name: others unlink what has none.
     other_name = path_of(copy).replace("dovetail.", "lookalike.")
-    target = made.enter_context(open(other_name, "wb"))
+    target = os.open(other_name, os.O_CREAT | os.O_WRONLY, 0o600)
+    made.callback(os.close, target)
     fcntl.fcntl(target, F_OFD_SETLK, MAKERS_LOCK)
-    target.truncate(os.path.getsize(path_of(handle)))
+    os.truncate(target, os.path.getsize(path_of(handle)))
     with open(path_of(handle), "rb") as source:
-        target.write(source.read(1 << 16))
-    target.flush()
-    os.chmod(other_name, 0o600)
+        os.write(target, source.read(1 << 16))
     os.rename(other_name, path_of(copy))
     return copy
 
