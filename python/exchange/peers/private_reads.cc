@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "dovetail/python/exchange/base/error.h"
 #include "dovetail/python/exchange/peers/torch/torch_functions.h"
 #include "dovetail/python/exchange/peers/torch/torch_private.h"
 #include "dovetail/python/exchange/peers/torch/torch_state.h"
@@ -54,7 +55,10 @@ PyObject* PrivateReads() {
 
 PyObject* CheckPrivateReads() {
   nb::object result = nb::steal(PyDict_New());
-  if (!EvaluateTorch("torch").is_valid() || !result.is_valid()) return nullptr;
+  if (!result.is_valid()) return nullptr;
+  if (!EvaluateTorch("torch").is_valid()) {
+    return Raise(PyExc_ImportError, "PyTorch can't be imported, or is too old");
+  }
   for (const Row& row : kRows) {
     if (row.check.holds == nullptr) continue;
     const bool holds = row.check.holds();

@@ -12,6 +12,8 @@ from process import run_python
 
 from dovetail import _core
 
+pytest.importorskip("torch")  # the table's checks in C++ are PyTorch's
+
 READS = _core._private_reads()
 OF_CPP = _core._check_private_reads()
 
