@@ -33,10 +33,9 @@ const DLPackExchangeAPI* FindExchangeApi(PyTypeObject* type) {
 // The tuple type.__mro__, which an assignment to __bases__ replaces.
 nb::object BasesOf(PyTypeObject* type) {
 #ifdef Py_GIL_DISABLED
+  const nb::error_scope error;  // the caller may have set one
   static constinit InternedName name("__mro__");
-  nb::object bases = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name.get()));
-  PyErr_Clear();
-  return bases;
+  return nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name.get()));
 #else
   return nb::borrow(type->tp_mro);
 #endif
@@ -76,11 +75,11 @@ bool PeerType::Recognise(PyTypeObject* type) {
   other_.store(type);
   if (type == namesake_.load() || !std::string_view(type->tp_name).ends_with(name_)) return false;
   namesake_.store(type);
+  const nb::error_scope error;  // the caller may have set one
   nb::object name = nb::steal(PyUnicode_FromString(module_));
   nb::object module = name.is_valid() ? nb::steal(PyImport_GetModule(name.ptr())) : nb::object();
   nb::object known =
       module.is_valid() ? nb::steal(PyObject_GetAttrString(module.ptr(), name_)) : nb::object();
-  PyErr_Clear();
   if (known.ptr() != reinterpret_cast<PyObject*>(type)) return false;
   Py_INCREF(type);
   Install(type);

@@ -139,8 +139,9 @@ def test_an_anonymous_pool_goes_by_its_descriptor():
 
 
 def test_the_two_programs_of_the_page_share_a_pool_without_a_name(tmp_path):
-    page = pathlib.Path("docs/ipc.md").read_text()
-    blocks = re.findall(r"<!-- not run: [^\n]* -->\n```python\n(.*?)```", page, re.DOTALL)
+    page = pathlib.Path("docs/ipc.md")
+    text = page.read_text() if page.exists() else pytest.skip("the page is not beside the tests")
+    blocks = re.findall(r"<!-- not run: [^\n]* -->\n```python\n(.*?)```", text, re.DOTALL)
     server, client = (textwrap.dedent(block) for block in blocks)
     path = str(tmp_path / "s")
     if len(path) > 100:  # an address has 108 bytes
@@ -326,8 +327,7 @@ def test_what_was_opened_can_be_shared_on_after_others_took_the_rest_of_its_slot
 
 
 def test_messages_of_tensors_without_elements_are_short_too(pool):
-    strides = tuple(1 << 40 + i for i in range(21))
-    t = np.lib.stride_tricks.as_strided(np.empty(1), (0,) + (2,) * 20, strides)
+    t = np.lib.stride_tricks.as_strided(np.empty(1), (0,) + (2,) * 20, (1 << 40,) * 21)
     message = pool.share(t)
     assert len(message) <= 64
     assert dt.ipc.open(message).shape == t.shape
